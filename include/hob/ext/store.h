@@ -1,0 +1,112 @@
+/*
+ * hob/ext/store.h - the ring for store backends. Stable for a minor version only.
+ *
+ * A store keeps the logs of many sessions, and a few index rows so that listing never reads a log. Every call
+ * completes later, on the loop the store was opened with, and never from inside the call itself.
+ * A commit is all or nothing and is acknowledged only when durable. Calls complete in the order they were
+ * made, per session.
+ *
+ * Ownership: one process owns a session, by liveness. own() takes it (epoch + 1 when it was another's whose
+ * process is gone) or fails with HOB_EBUSY naming the owner. Every commit carries the epoch and fails with
+ * HOB_EFENCED if it is no longer the current one, HOB_EEXIST if `after_seq` is not the last stored seq.
+ */
+#ifndef HOB_EXT_STORE_H
+#define HOB_EXT_STORE_H
+
+#include <hob/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hob_store hob_store; /* backends put this first in their own struct */
+
+/* The index row of a session. In a commit, empty strings and negative numbers mean "leave as it is". */
+typedef struct hob_store_session {
+    hob_str id, cwd, title, model, parent; /* parent: the session it was forked from */
+    hob_str state;                         /* idle | running | parked | interrupted */
+    hob_str owner;                         /* who holds it now; "" = nobody (answers only) */
+    int64_t created_ms, updated_ms;
+    uint64_t last_seq, epoch; /* answers only */
+    int64_t messages;         /* user and assistant messages so far */
+} hob_store_session;
+
+typedef struct hob_store_run {
+    hob_str id, session, status; /* status: running | parked | or that of run_finished */
+    hob_str reason, prompt;      /* prompt: its first 200 bytes, whole characters */
+    int64_t started_ms, finished_ms; /* finished 0 = not yet; in a commit negative = leave */
+} hob_store_run;
+
+typedef struct hob_store_event {
+    uint64_t seq;
+    hob_str json; /* the whole event line; the store may keep it anywhere but gives it back byte for byte */
+} hob_store_event;
+
+typedef struct hob_store_append {
+    hob_str session;
+    uint64_t epoch, after_seq;
+    const hob_store_event *events; /* seq after_seq+1, +2, … */
+    size_t nevents;
+    const hob_store_session *row; /* nullable index update */
+    const hob_store_run *runs;    /* upserted by id */
+    size_t nruns;
+} hob_store_append;
+
+typedef struct hob_store_batch {
+    const hob_store_append *appends; /* one a session */
+    size_t nappends;
+} hob_store_batch;
+
+typedef struct hob_store_query {
+    hob_str cwd;     /* sessions: only of this folder; "" = all */
+    hob_str session; /* runs: only of this session; "" = all */
+    hob_str status;  /* runs: only with this status; "" = all */
+    hob_str cursor;  /* `next` of the page before; "" = from the newest */
+    size_t limit;    /* 0 = 50, at most 1000 */
+} hob_store_query;
+
+/* Results are valid during the callback only. `err` is NULL when code >= 0. */
+typedef void (*hob_store_done_fn)(int code, const hob_error *err, void *user);
+typedef void (*hob_store_own_fn)(int code, const hob_error *err, const hob_store_session *row,
+                                 void *user);
+typedef void (*hob_store_events_fn)(int code, const hob_error *err, const hob_store_event *events,
+                                    size_t n, int more, void *user);
+typedef void (*hob_store_sessions_fn)(int code, const hob_error *err,
+                                      const hob_store_session *rows, size_t n, hob_str next,
+                                      void *user);
+typedef void (*hob_store_runs_fn)(int code, const hob_error *err, const hob_store_run *rows,
+                                  size_t n, hob_str next, void *user);
+
+enum { HOB_OWN_CREATE = 1, /* make it if absent (HOB_EEXIST if present) */
+       HOB_OWN_READ = 2 }; /* no ownership, just the row */
+
+typedef struct hob_store_ops {
+    size_t size;
+    const char *name; /* "memory", "sqlite" */
+    /* All members are mandatory. Inputs are copied before the call returns. */
+    void (*own)(hob_store *s, hob_str session, int flags, const hob_store_session *row,
+                hob_store_own_fn done, void *user);
+    void (*release)(hob_store *s, hob_str session, uint64_t epoch, hob_store_done_fn done,
+                    void *user);
+    void (*commit)(hob_store *s, const hob_store_batch *batch, hob_store_done_fn done, void *user);
+    /* Events with seq > after, at most `limit` (0 = 1000) and about max_bytes (0 = 4 MiB, at least one). */
+    void (*read)(hob_store *s, hob_str session, uint64_t after, size_t limit, size_t max_bytes,
+                 hob_store_events_fn done, void *user);
+    void (*sessions)(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,
+                     void *user); /* newest updated first */
+    void (*runs)(hob_store *s, const hob_store_query *q, hob_store_runs_fn done, void *user);
+    void (*remove)(hob_store *s, hob_str session, hob_store_done_fn done, void *user); /* EBUSY if owned */
+    /* Waits for what was queued, releases every ownership, frees. Completions still outstanding are
+     * delivered (on the loop) before it returns. */
+    void (*close)(hob_store *s);
+} hob_store_ops;
+
+struct hob_store {
+    const hob_store_ops *ops;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
