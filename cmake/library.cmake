@@ -1,0 +1,60 @@
+# hob-exec, the image of it that the library carries, and libhob in its variants.
+file(GLOB HOB_HELPER_SOURCES CONFIGURE_DEPENDS src/exec/helper/*.c)
+file(GLOB_RECURSE HOB_CORE_SOURCES CONFIGURE_DEPENDS src/*.c)
+list(FILTER HOB_CORE_SOURCES EXCLUDE REGEX "/src/(cli|exec/helper)/")
+
+# hob-exec stands alone: small, no libraries but libc, never sanitized (it becomes init of a pid
+# namespace and execs at once; a sanitizer's runtime there would change what is tested).
+if(HOB_HELPER_SOURCES)
+    add_executable(hob-exec ${HOB_HELPER_SOURCES})
+    target_include_directories(hob-exec PRIVATE src include)
+    target_compile_options(hob-exec PRIVATE -Os -g0 -ffunction-sections -fdata-sections)
+    target_link_options(hob-exec PRIVATE -Wl,--gc-sections -s)
+    if(HOB_SANITIZE OR HOB_FUZZ)
+        target_compile_options(hob-exec PRIVATE -fno-sanitize=all)
+        target_link_options(hob-exec PRIVATE -fno-sanitize=all)
+    endif()
+    set(HOB_EXEC_IMAGE_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exec_image.c)
+    set_source_files_properties(${HOB_EXEC_IMAGE_SOURCE} PROPERTIES
+        OBJECT_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/hob-exec)
+endif()
+
+# hob_add_objects(NAME): all of the library, compiled once.
+function(hob_add_objects name)
+    add_library(${name} OBJECT ${HOB_CORE_SOURCES} ${HOB_EXEC_IMAGE_SOURCE})
+    target_include_directories(${name} PUBLIC src include)
+    target_link_libraries(${name} PUBLIC hob_dependencies)
+    target_compile_definitions(${name} PRIVATE
+        HOB_LIBEXEC_RELATIVE="../libexec/hob"
+        HOB_EXEC_IMAGE_FILE="${CMAKE_CURRENT_BINARY_DIR}/hob-exec")
+    if(TARGET hob-exec)
+        add_dependencies(${name} hob-exec)
+    endif()
+endfunction()
+
+if(NOT HOB_CORE_SOURCES)
+    message(STATUS "no sources under src/ yet: nothing to build")
+    return()
+endif()
+
+if(HOB_SHIP)
+    hob_add_objects(hob_objects)
+    add_library(hob_core STATIC)
+    target_link_libraries(hob_core PUBLIC hob_objects)
+    set_target_properties(hob_core PROPERTIES OUTPUT_NAME hob)
+
+    add_library(hob_shared SHARED)
+    target_link_libraries(hob_shared PRIVATE hob_objects)
+    set_target_properties(hob_shared PROPERTIES OUTPUT_NAME hob
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+endif()
+
+if(HOB_WITH_TESTS OR HOB_FUZZ)
+    hob_add_objects(hob_objects_test)
+    target_compile_definitions(hob_objects_test PUBLIC HOB_TEST_POINTS)
+    add_library(hob_core_test STATIC)
+    target_link_libraries(hob_core_test PUBLIC hob_objects_test)
+    if(HOB_FUZZ)
+        target_compile_options(hob_objects_test PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
+endif()

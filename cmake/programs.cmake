@@ -1,0 +1,51 @@
+# The program hob, benchmarks and examples. They use the library as any user does: hob is linked
+# statically for a fast start; examples see include/ only.
+file(GLOB_RECURSE HOB_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.c)
+file(GLOB HOB_BENCH_SOURCES CONFIGURE_DEPENDS bench/*.c)
+file(GLOB HOB_EXAMPLE_SOURCES CONFIGURE_DEPENDS examples/*.c)
+
+if(HOB_CLI_SOURCES AND TARGET hob_core)
+    add_executable(hob ${HOB_CLI_SOURCES})
+    target_link_libraries(hob PRIVATE hob_core)
+endif()
+if(HOB_CLI_SOURCES AND TARGET hob_core_test)
+    add_executable(hob-test ${HOB_CLI_SOURCES})
+    target_link_libraries(hob-test PRIVATE hob_core_test)
+endif()
+
+if(TARGET hob_core)
+    foreach(source ${HOB_BENCH_SOURCES})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(bench-${name} ${source})
+        target_link_libraries(bench-${name} PRIVATE hob_core)
+        target_compile_definitions(bench-${name} PRIVATE
+            HOB_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
+            HOB_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+        set_target_properties(bench-${name} PROPERTIES
+            OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
+        # A bench that compares with a library only the tests use is built when that is there.
+        if(TARGET PkgConfig::JANSSON)
+            target_link_libraries(bench-${name} PRIVATE PkgConfig::JANSSON)
+            target_compile_definitions(bench-${name} PRIVATE HOB_HAVE_JANSSON)
+        endif()
+        # The floor: a bare program on the same libraries links libcurl directly.
+        target_link_libraries(bench-${name} PRIVATE ${CURL_LINK_LIBRARIES})
+    endforeach()
+
+    foreach(source ${HOB_EXAMPLE_SOURCES})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(example-${name} ${source})
+        target_include_directories(example-${name} PRIVATE include)
+        target_link_libraries(example-${name} PRIVATE hob_shared)
+        set_target_properties(example-${name} PROPERTIES
+            OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/examples)
+    endforeach()
+endif()
+
+# What `make` builds: everything a user gets, no tests.
+add_custom_target(ship)
+foreach(target hob hob-exec hob_core hob_shared)
+    if(TARGET ${target})
+        add_dependencies(ship ${target})
+    endif()
+endforeach()
