@@ -123,6 +123,7 @@ bool hob_map_next(const hob_map *m, size_t *pos, hob_str *key, void **value); /*
 bool hob_utf8_valid(hob_str s);
 size_t hob_utf8_prefix(hob_str s, size_t max); /* longest prefix <= max that cuts no character */
 size_t hob_utf8_suffix(hob_str s, size_t max); /* length of the longest such suffix */
+size_t hob_utf8_complete(hob_str s); /* its length without a character cut off by its end */
 int hob_utf8_repair(hob_buf *out, hob_str s);  /* invalid sequences -> U+FFFD */
 size_t hob_utf8_put(char out[4], uint32_t cp); /* bytes written */
 /* One code point at s[*at], *at moved on; 0xFFFD for a broken one (moves by 1). */
