@@ -1,0 +1,66 @@
+/*
+ * hob/config.h - settings: where they come from, and who said so.
+ *
+ * The library reads no file and no environment variable by itself. A host that wants hob's usual files and
+ * variables calls hob_config_load(); one that wants none of it sets values with hob_config_set().
+ * A configuration is built on one thread ([setup]) and immutable once a runtime was created from it.
+ *
+ * Precedence: flag > environment > workspace (only what a workspace may say) > user > admin > built-in.
+ */
+#ifndef HOB_CONFIG_H
+#define HOB_CONFIG_H
+
+#include <hob/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hob_config hob_config;
+
+typedef enum hob_origin {
+    HOB_ORIGIN_BUILTIN,
+    HOB_ORIGIN_ADMIN,
+    HOB_ORIGIN_USER,
+    HOB_ORIGIN_WORKSPACE,
+    HOB_ORIGIN_ENV,
+    HOB_ORIGIN_FLAG
+} hob_origin;
+
+typedef struct hob_config_load_opts {
+    size_t size;
+    const char *cwd;               /* the workspace; NULL = no workspace file */
+    const char *const *envp;       /* the environment to read, e.g. `environ`; NULL = none */
+    const char *admin_file;        /* NULL = /etc/hob/config.json */
+    int trusted;                   /* the user trusts the workspace: its hooks, servers, agents count */
+} hob_config_load_opts;
+#define HOB_CONFIG_LOAD_OPTS_INIT { sizeof(hob_config_load_opts), NULL, NULL, NULL, 0 }
+
+HOB_API hob_config *hob_config_create(void); /* built-in defaults only */
+HOB_API void hob_config_destroy(hob_config *c);
+/* Files and environment. HOB_ECONFIG (file, line, column in the message). */
+HOB_API int hob_config_load(hob_config *c, const hob_config_load_opts *o, hob_error *err);
+/* A value by dotted path ("permissions.mode"), as JSON text; origin HOB_ORIGIN_FLAG for a host's own wishes. */
+HOB_API int hob_config_set(hob_config *c, const char *path, hob_str json, hob_origin origin,
+                           hob_error *err);
+/* The value in force as JSON text, "" if unset; borrowed, lives until the next set or load. */
+HOB_API hob_str hob_config_get(const hob_config *c, const char *path);
+/* Who set it: HOB_ORIGIN_…, and its source in words ("/home/me/.config/hob/config.json:3", "HOB_MODEL"). */
+HOB_API hob_origin hob_config_origin(const hob_config *c, const char *path, hob_str *source);
+/* Calls fn for every leaf in force, in path order; credentials are shown as "***". */
+typedef void (*hob_config_fn)(const char *path, hob_str json, hob_origin origin, hob_str source,
+                              void *user);
+HOB_API void hob_config_each(const hob_config *c, hob_config_fn fn, void *user);
+/* Remarks on what was ignored and why (a workspace file that tried to set an endpoint). */
+HOB_API size_t hob_config_warnings(const hob_config *c);
+HOB_API hob_str hob_config_warning(const hob_config *c, size_t i);
+/* The user's folders after load: HOB_HOME or XDG. "" before. */
+HOB_API hob_str hob_config_state_dir(const hob_config *c);
+HOB_API hob_str hob_config_cache_dir(const hob_config *c);
+HOB_API hob_str hob_config_file(const hob_config *c); /* the user's file */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * hob/tool.h - tools of the host, in C.
+ *
+ * A tool is a name, a description and a JSON schema for the model, a class that says what repeating it would
+ * do, and a function that starts the work and returns at once. The work is answered with a `hob_reply`: now or
+ * later, from any thread, exactly once. No answer within the tool's time-out is an error result; an answer after
+ * a cancel or time-out is ignored. A tool function is called on the loop thread and must not block.
+ */
+#ifndef HOB_TOOL_H
+#define HOB_TOOL_H
+
+#include <hob/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What happens to a call whose outcome is unknown after a crash. */
+typedef enum hob_tool_class {
+    HOB_TOOL_UNSAFE = 0,     /* never repeated silently: reported as unknown */
+    HOB_TOOL_IDEMPOTENT = 1, /* repeated with the same key */
+    HOB_TOOL_READ_ONLY = 2   /* repeated freely; may run beside other read-only calls */
+} hob_tool_class;
+
+typedef enum hob_outcome {
+    HOB_OUTCOME_OK,
+    HOB_OUTCOME_ERROR,
+    HOB_OUTCOME_SKIPPED,
+    HOB_OUTCOME_DENIED,
+    HOB_OUTCOME_CANCELLED,
+    HOB_OUTCOME_UNKNOWN
+} hob_outcome;
+
+typedef struct hob_reply hob_reply;
+
+typedef struct hob_tool_call {
+    size_t size;
+    hob_str session, run, call; /* call: unique in the session; also the idempotency key */
+    hob_str tool;
+    hob_str args;               /* JSON object, already checked against the schema */
+    hob_str cwd;
+} hob_tool_call;
+
+typedef struct hob_tool {
+    size_t size;
+    const char *name;        /* [A-Za-z0-9_-]{1,64} */
+    const char *description; /* for the model */
+    const char *schema;      /* JSON schema of the arguments (an object); NULL = no arguments */
+    hob_tool_class class_;
+    int64_t timeout_ms;      /* 0 = 10 minutes; time spent waiting for approval does not count */
+    /* Slices in `call` live until the answer. */
+    void (*run)(const hob_tool_call *call, hob_reply *reply, void *user);
+    /* Optional: the call is no longer wanted; answer soon (what was done so far, outcome CANCELLED). `hard`:
+     * the answer is not waited for. Called on the loop thread. */
+    void (*cancel)(const hob_tool_call *call, int hard, void *user);
+    void *user;
+} hob_tool;
+#define HOB_TOOL_INIT { sizeof(hob_tool), NULL, NULL, NULL, HOB_TOOL_UNSAFE, 0, NULL, NULL, NULL }
+
+/* Answers; the reply must not be used afterwards. [any] Text must be UTF-8; broken bytes become U+FFFD. */
+HOB_API void hob_reply_text(hob_reply *r, hob_outcome outcome, hob_str text);
+/* As above with content blocks: a JSON array of {"type":"text",…} and {"type":"image",…}. */
+HOB_API void hob_reply_content(hob_reply *r, hob_outcome outcome, hob_str content_json);
+/* Output while the work goes on; becomes tool_output_delta. Before the answer only. [any] */
+HOB_API void hob_reply_output(hob_reply *r, hob_str chunk);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
