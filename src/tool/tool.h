@@ -1,0 +1,70 @@
+/*
+ * tool.h - the tool registry, replies, and the built-in tools.
+ *
+ * A refusal is a tool result, not a crash: unknown tools, arguments that do not fit the schema and failures of
+ * the tool itself all become results the model can read.
+ */
+#ifndef HOB_SRC_TOOL_H
+#define HOB_SRC_TOOL_H
+
+#include <hob/tool.h>
+
+#include "base/json.h"
+#include "exec/exec.h"
+#include "loop/loop.h"
+
+/* ---- registry.c ---------------------------------------------------------------------------- */
+typedef struct hob_tools hob_tools;
+hob_tools *hob_tools_create(void);
+void hob_tools_destroy(hob_tools *t);
+/* Copies the description. HOB_EEXIST, HOB_EINVAL (name, schema). */
+int hob_tools_add(hob_tools *t, const hob_tool *tool, hob_error *err);
+int hob_tools_remove(hob_tools *t, hob_str name);
+const hob_tool *hob_tools_find(const hob_tools *t, hob_str name); /* borrowed; NULL if absent */
+/* JSON array of {"name","description","schema"} in registration order, cached; for provider requests. */
+hob_str hob_tools_json(hob_tools *t);
+uint64_t hob_tools_version(const hob_tools *t);
+/* Checks arguments against the tool's schema. HOB_EINVAL with a message for the model. */
+int hob_tools_check(const hob_tools *t, const hob_tool *tool, hob_str args, hob_error *err);
+/* The nearest registered name, or NULL. */
+const char *hob_tools_nearest(const hob_tools *t, hob_str name);
+
+/* ---- schema.c: the subset of JSON schema that tools use (docs/tools.md lists it) -------------- */
+typedef struct hob_schema hob_schema;
+int hob_schema_create(hob_str json, hob_schema **out, hob_error *err);
+void hob_schema_destroy(hob_schema *s);
+int hob_schema_check(const hob_schema *s, const hob_json *value, hob_error *err); /* path in the message */
+
+/* ---- reply.c: one answer, from any thread, delivered on the loop ------------------------------ */
+typedef struct hob_tool_result {
+    hob_outcome outcome;
+    hob_str content;   /* JSON array of blocks */
+    int exit_code;     /* of a command; -1 = none */
+    bool truncated;
+} hob_tool_result;
+typedef struct hob_reply_handler {
+    void (*output)(void *user, hob_str chunk);
+    void (*done)(void *user, const hob_tool_result *r); /* once; never after hob_reply_drop */
+} hob_reply_handler;
+hob_reply *hob_reply_create(hob_loop *l, const hob_reply_handler *h, void *user);
+/* The receiver no longer wants the answer; the tool may still answer safely later. [loop] */
+void hob_reply_drop(hob_reply *r);
+/* For built-in tools: as hob_reply_content with exit code and truncation. [any] */
+void hob_reply_result(hob_reply *r, const hob_tool_result *result);
+
+/* ---- built-in tools --------------------------------------------------------------------------- */
+typedef struct hob_tool_env {
+    hob_loop *loop;
+    hob_pool *pool;
+    hob_exec *exec;
+    hob_workspace *workspace;
+    const char *const *envp; /* environment given to commands (already filtered) */
+    size_t max_head, max_tail; /* kept output of a command; 0 = 32 KiB each */
+} hob_tool_env;
+/* Adds read, write and bash; the env must outlive the registry's use. Returns an object that owns their
+ * state; destroy it after the last reply. */
+typedef struct hob_builtins hob_builtins;
+int hob_builtins_create(const hob_tool_env *env, hob_tools *t, hob_builtins **out, hob_error *err);
+void hob_builtins_destroy(hob_builtins *b);
+
+#endif
