@@ -1,22 +1,78 @@
-# The front door. CMake does the work; see CMakeLists.txt and CONTRIBUTING.md.
+# The front door. CMake does the work: see CMakeLists.txt, and CONTRIBUTING.md for the presets.
+#
+#   make            build hob, libhob and the examples      make install PREFIX=… [DESTDIR=…]
+#   make demo       see it work, offline                    make bench
+#   make test       everything that must hold               make test-long   and what takes longer
+#   make check      the tests alone, for the inner loop     make asan | tsan | clang | fuzz
+#   make format     rewrite the sources                     make lint        only look
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc)
-BUILD = build
-NINJA = cmake --build $(BUILD) -j $(JOBS)
 
-.PHONY: all build demo test check test-long bench install format lint clean asan tsan fuzz clang setup
+# Configuring talks only when something is wrong.
+CONFIGURE = cmake --log-level=WARNING --preset
+CTEST = ctest --test-dir build --output-on-failure --no-label-summary -j $(JOBS)
+SOURCES = $(shell find src include tests bench examples cmake -name '*.[ch]')
+
+.PHONY: all build demo test check test-long test-build bench install format lint clean \
+	asan tsan clang fuzz
 
 all: build
 
-setup:
-	@scripts/setup build
-
 # AUTO: the tests are configured when their libraries are there, but built by `make test` only.
-build: setup
-	@cmake --preset default -DHOB_TESTS=AUTO >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
-	@rm -f $(BUILD).log
-	@$(NINJA) --target ship
+build:
+	@scripts/setup build
+	@$(CONFIGURE) default -DHOB_TESTS=AUTO >/dev/null
+	@cmake --build build -j $(JOBS) --target ship
+
+demo: build
+	@build/hob demo
+
+test-build:
+	@scripts/setup test
+	@$(CONFIGURE) default -DHOB_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+
+# One ctest run holds everything, so that its closing line speaks for all: the tests of the gcc
+# build, and as tests of their own the clang build, the sanitizer builds with their tests, the
+# fuzz targets and the checks of the sources (cmake/stages.cmake).
+test: test-build
+	@$(CTEST) -LE long
+
+test-long: test-build
+	@HOB_FUZZ_SECONDS=$${HOB_FUZZ_SECONDS:-300} $(CTEST)
+
+check: test-build
+	@$(CTEST) -LE 'long|stage'
+
+bench:
+	@scripts/setup test
+	@$(CONFIGURE) default -DHOB_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS) --target bench
+	@scripts/bench build
+
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" --strip
+
+format:
+	@scripts/setup test
+	@clang-format -i $(SOURCES)
+
+lint: test-build
+	@$(CTEST) -L lint
+
+asan tsan:
+	@scripts/setup test
+	@tests/checks/stage $@ unit
+
+clang:
+	@scripts/setup test
+	@tests/checks/stage clang
+
+fuzz:
+	@scripts/setup test
+	@tests/checks/stage fuzz
+	@for target in build-fuzz/fuzz/*; do tests/checks/fuzz $${target##*/} || exit 1; done
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz build-clang
+	rm -rf build build-clang build-asan build-tsan build-fuzz

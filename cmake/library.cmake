@@ -25,7 +25,6 @@ function(hob_add_objects name)
     target_include_directories(${name} PUBLIC src include)
     target_link_libraries(${name} PUBLIC hob_dependencies)
     target_compile_definitions(${name} PRIVATE
-        HOB_LIBEXEC_RELATIVE="../libexec/hob"
         HOB_EXEC_IMAGE_FILE="${CMAKE_CURRENT_BINARY_DIR}/hob-exec")
     if(TARGET hob-exec)
         add_dependencies(${name} hob-exec)

@@ -1,75 +1,112 @@
-# Tests. A unit test may say more about itself in one line near its top:
+# Tests, found by where they stand:
+#
+#   tests/unit/AREA/NAME.c   cmocka, linked to the library with kill points     unit/AREA/NAME
+#   tests/harness/NAME.c     a program that drives hob-test from outside        harness/NAME
+#   tests/cli/NAME.sh        a shell script that drives hob-test from outside   cli/NAME
+#   tests/support/*.c        helpers that all of the C tests may use
+#
+# A test may say more about itself in one line near its top (# instead of /* */ in a script):
 #
 #     /* ctest: labels=threads,long timeout=300 */
 #
 # `threads`: also run under TSan (areas in HOB_THREAD_AREAS have it without asking).
 # `long`:    not in `make test`, only in `make test-long`.
-# ctest reads the line when CMake configures.
+# `serial`:  nothing else runs beside it.
+# The line is read when CMake configures. Scripts get HOB (the test binary), HOB_BINARY_DIR and
+# HOB_SOURCE_DIR in their environment.
 set(HOB_THREAD_AREAS loop net store exec session)
 set(HOB_TEST_TIMEOUT 120)
 
-# hob_test_traits(SOURCE LABELS_OUT TIMEOUT_OUT): what the line above says.
-function(hob_test_traits source labels_out timeout_out)
-    file(STRINGS ${source} lines REGEX "^(/\\*|#|//) ctest:" LIMIT_COUNT 1)
-    set(labels "")
+# Sanitizer reports with file and line without llvm-symbolizer, and no leak goes unseen.
+set(HOB_TEST_ENVIRONMENT
+    "ASAN_OPTIONS=allow_addr2line=1:detect_stack_use_after_return=1:strict_string_checks=1"
+    "UBSAN_OPTIONS=allow_addr2line=1:print_stacktrace=1"
+    "TSAN_OPTIONS=allow_addr2line=1:second_deadlock_stack=1"
+    "HOB=${CMAKE_CURRENT_BINARY_DIR}/hob-test"
+    "HOB_BINARY_DIR=${CMAKE_CURRENT_BINARY_DIR}"
+    "HOB_SOURCE_DIR=${CMAKE_CURRENT_SOURCE_DIR}")
+
+# hob_register(NAME SOURCE LABELS…): what all tests have in common, and what its line says.
+function(hob_register name source)
+    set(labels ${ARGN})
     set(timeout ${HOB_TEST_TIMEOUT})
-    if(lines MATCHES "labels=([a-z0-9,]+)")
-        string(REPLACE "," ";" labels "${CMAKE_MATCH_1}")
+    file(STRINGS ${source} line REGEX "^(/\\*|#|//) ctest:" LIMIT_COUNT 1)
+    if(line MATCHES "labels=([a-z0-9,]+)")
+        string(REPLACE "," ";" more "${CMAKE_MATCH_1}")
+        list(APPEND labels ${more})
     endif()
-    if(lines MATCHES "timeout=([0-9]+)")
+    if(line MATCHES "timeout=([0-9]+)")
         set(timeout ${CMAKE_MATCH_1})
     endif()
-    set(${labels_out} "${labels}" PARENT_SCOPE)
-    set(${timeout_out} ${timeout} PARENT_SCOPE)
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
+        ENVIRONMENT "${HOB_TEST_ENVIRONMENT}")
+    if("serial" IN_LIST labels)
+        set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+    endif()
 endfunction()
 
-function(hob_test_program target source)
+# hob_test_program(TARGET SOURCE FOLDER): a test in C.
+function(hob_test_program target source folder)
     add_executable(${target} ${source})
     target_include_directories(${target} PRIVATE tests)
     target_link_libraries(${target} PRIVATE hob_core_test PkgConfig::CMOCKA PkgConfig::JANSSON)
     if(TARGET hob_test_support)
         target_link_libraries(${target} PRIVATE hob_test_support)
     endif()
-    target_compile_definitions(${target} PRIVATE
-        HOB_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" HOB_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+    target_compile_definitions(${target} PRIVATE ${HOB_TEST_DEFINITIONS})
+    get_filename_component(name ${source} NAME_WE)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/${folder})
     if(TARGET hob-test)
         add_dependencies(${target} hob-test)
     endif()
 endfunction()
 
+set(HOB_TEST_DEFINITIONS
+    HOB_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" HOB_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+
 if(HOB_WITH_TESTS AND TARGET hob_core_test)
     enable_testing()
 
-    # Helpers shared by tests: tests/support/*.c
     file(GLOB HOB_SUPPORT_SOURCES CONFIGURE_DEPENDS tests/support/*.c)
     if(HOB_SUPPORT_SOURCES)
         add_library(hob_test_support STATIC ${HOB_SUPPORT_SOURCES})
         target_include_directories(hob_test_support PUBLIC tests)
         target_link_libraries(hob_test_support PUBLIC hob_core_test PkgConfig::CMOCKA
             PkgConfig::JANSSON)
-        target_compile_definitions(hob_test_support PRIVATE
-            HOB_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
-            HOB_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+        target_compile_definitions(hob_test_support PRIVATE ${HOB_TEST_DEFINITIONS})
     endif()
 
-    file(GLOB HOB_UNIT_SOURCES CONFIGURE_DEPENDS tests/unit/*/*.c)
-    foreach(source ${HOB_UNIT_SOURCES})
-        get_filename_component(name ${source} NAME_WE)
-        get_filename_component(folder ${source} DIRECTORY)
-        get_filename_component(area ${folder} NAME)
-        set(target unit-${area}-${name})
-        hob_test_program(${target} ${source})
-        set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
-            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/unit/${area})
-        add_test(NAME unit/${area}/${name} COMMAND ${target})
-        hob_test_traits(${source} labels timeout)
-        list(APPEND labels unit ${area})
+    file(GLOB sources CONFIGURE_DEPENDS tests/unit/*/*.c)
+    foreach(source ${sources})
+        string(REGEX MATCH "unit/([^/]+)/([^/]+)\\.c$" matched ${source})
+        set(area ${CMAKE_MATCH_1})
+        set(name ${CMAKE_MATCH_2})
+        hob_test_program(unit-${area}-${name} ${source} unit/${area})
+        add_test(NAME unit/${area}/${name} COMMAND unit-${area}-${name})
+        set(labels unit ${area})
         if(area IN_LIST HOB_THREAD_AREAS)
             list(APPEND labels threads)
         endif()
-        set_tests_properties(unit/${area}/${name} PROPERTIES
-            LABELS "${labels}" TIMEOUT ${timeout})
+        hob_register(unit/${area}/${name} ${source} ${labels})
     endforeach()
+
+    if(TARGET hob-test)
+        file(GLOB sources CONFIGURE_DEPENDS tests/harness/*.c)
+        foreach(source ${sources})
+            get_filename_component(name ${source} NAME_WE)
+            hob_test_program(harness-${name} ${source} harness)
+            add_test(NAME harness/${name} COMMAND harness-${name})
+            hob_register(harness/${name} ${source} harness)
+        endforeach()
+
+        file(GLOB sources CONFIGURE_DEPENDS tests/cli/*.sh)
+        foreach(source ${sources})
+            get_filename_component(name ${source} NAME_WE)
+            add_test(NAME cli/${name} COMMAND sh ${source})
+            hob_register(cli/${name} ${source} cli)
+        endforeach()
+    endif()
 endif()
 
 if(HOB_FUZZ AND TARGET hob_core_test)
