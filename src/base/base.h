@@ -19,10 +19,10 @@
 #define HOB_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* ---- memory: the only callers of malloc/free. Never return NULL (see hob_set_oom_handler). --- */
-void *hob_alloc(size_t n);                /* zeroed */
-void *hob_realloc(void *p, size_t n);     /* new bytes are not zeroed */
-void hob_free(void *p);                   /* NULL is fine */
-char *hob_dupz(hob_str s);                /* NUL-terminated heap copy; hob_free */
+void *hob_alloc(size_t n);            /* zeroed */
+void *hob_realloc(void *p, size_t n); /* new bytes are not zeroed */
+void hob_free(void *p);               /* NULL is fine */
+char *hob_dupz(hob_str s);            /* NUL-terminated heap copy; hob_free */
 #define HOB_NEW(type) ((type *)hob_alloc(sizeof(type)))
 
 /* ---- str.c: slices ------------------------------------------------------------------------ */
@@ -31,8 +31,8 @@ char *hob_dupz(hob_str s);                /* NUL-terminated heap copy; hob_free 
 #define HOB_FMT(s) (int)(s).n, (s).p ? (s).p : "" /* for "%.*s" */
 bool hob_str_eq(hob_str a, hob_str b);
 bool hob_str_eqz(hob_str a, const char *z);
-bool hob_str_ieq(hob_str a, hob_str b);            /* ASCII case ignored */
-int hob_str_cmp(hob_str a, hob_str b);             /* bytewise */
+bool hob_str_ieq(hob_str a, hob_str b); /* ASCII case ignored */
+int hob_str_cmp(hob_str a, hob_str b);  /* bytewise */
 bool hob_str_starts(hob_str s, hob_str prefix);
 bool hob_str_ends(hob_str s, hob_str suffix);
 hob_str hob_str_skip(hob_str s, size_t n);         /* without its first n bytes */
@@ -42,8 +42,8 @@ ptrdiff_t hob_str_find(hob_str s, hob_str needle); /* offset or -1 */
 ptrdiff_t hob_str_chr(hob_str s, char c);          /* offset or -1 */
 /* Takes the part before `sep` off *rest; false when *rest was NULL already (all parts taken). */
 bool hob_str_split(hob_str *rest, char sep, hob_str *part);
-int hob_str_int(hob_str s, int64_t *out);          /* whole slice, decimal; HOB_EPARSE */
-uint64_t hob_str_hash(hob_str s);                  /* FNV-1a, stable for ever: it is stored in logs */
+int hob_str_int(hob_str s, int64_t *out); /* whole slice, decimal; HOB_EPARSE */
+uint64_t hob_str_hash(hob_str s);         /* FNV-1a, stable for ever: it is stored in logs */
 /* The candidate nearest to `word` by edit distance, or NULL if none is near. For suggestions. */
 const char *hob_str_nearest(hob_str word, const char *const *candidates, size_t n);
 
@@ -60,9 +60,10 @@ int hob_buf_add(hob_buf *b, hob_str s);
 int hob_buf_addz(hob_buf *b, const char *z);
 int hob_buf_addc(hob_buf *b, char c);
 int hob_buf_addf(hob_buf *b, const char *fmt, ...) HOB_PRINTF(2, 3);
-char *hob_buf_reserve(hob_buf *b, size_t n); /* room for n more, NULL over the ceiling; then b->n += … */
-void hob_buf_consume(hob_buf *b, size_t n);  /* drops the first n bytes */
-const char *hob_buf_z(hob_buf *b);           /* NUL-terminated view, borrowed */
+char *hob_buf_reserve(hob_buf *b,
+                      size_t n); /* room for n more, NULL over the ceiling; then b->n += … */
+void hob_buf_consume(hob_buf *b, size_t n); /* drops the first n bytes */
+const char *hob_buf_z(hob_buf *b);          /* NUL-terminated view, borrowed */
 static inline hob_str hob_buf_str(const hob_buf *b) {
     return hob_str_n(b->p, b->n);
 }
@@ -71,7 +72,7 @@ static inline hob_str hob_buf_str(const hob_buf *b) {
 typedef struct hob_arena hob_arena;
 hob_arena *hob_arena_create(size_t max); /* bytes in all; 0 = 1 GiB */
 void hob_arena_destroy(hob_arena *a);
-void hob_arena_reset(hob_arena *a);      /* forget everything, keep one chunk */
+void hob_arena_reset(hob_arena *a);             /* forget everything, keep one chunk */
 void *hob_arena_alloc(hob_arena *a, size_t n);  /* zeroed, 16-aligned; NULL over the ceiling */
 void *hob_arena_bytes(hob_arena *a, size_t n);  /* not zeroed, unaligned; NULL over the ceiling */
 hob_str hob_arena_dup(hob_arena *a, hob_str s); /* NUL follows the copy */
@@ -81,7 +82,8 @@ size_t hob_arena_used(const hob_arena *a);
 /* ---- error.c ------------------------------------------------------------------------------ */
 /* Fills a nullable err and returns code, so that `return hob_fail(err, HOB_EIO, errno, "…")` works. */
 int hob_fail(hob_error *err, int code, int sub, const char *fmt, ...) HOB_PRINTF(4, 5);
-int hob_fail_errno(hob_error *err, int code, const char *fmt, ...) HOB_PRINTF(3, 4); /* + strerror */
+int hob_fail_errno(hob_error *err, int code, const char *fmt, ...)
+    HOB_PRINTF(3, 4); /* + strerror */
 
 /* ---- list: intrusive, circular; the head is a hob_list too -------------------------------- */
 typedef struct hob_list {
@@ -107,15 +109,16 @@ static inline void hob_list_remove(hob_list *item) { /* twice is fine */
 #define HOB_LIST_FIRST(head, type, member) HOB_CONTAINER((head)->next, type, member)
 #define HOB_LIST_EACH(it, head) for (hob_list *it = (head)->next; it != (head); it = it->next)
 #define HOB_LIST_EACH_SAFE(it, head)                                                               \
-    for (hob_list *it = (head)->next, *it##_n = it->next; it != (head); it = it##_n, it##_n = it->next)
+    for (hob_list *it = (head)->next, *it##_n = it->next; it != (head);                            \
+         it = it##_n, it##_n = it->next)
 
 /* ---- map.c: string -> pointer, keys copied, values borrowed ------------------------------- */
 typedef struct hob_map hob_map;
 hob_map *hob_map_create(void);
 void hob_map_destroy(hob_map *m);
-void *hob_map_get(const hob_map *m, hob_str key);             /* NULL if absent */
-void *hob_map_put(hob_map *m, hob_str key, void *value);      /* returns the value replaced */
-void *hob_map_take(hob_map *m, hob_str key);                  /* removes and returns */
+void *hob_map_get(const hob_map *m, hob_str key);        /* NULL if absent */
+void *hob_map_put(hob_map *m, hob_str key, void *value); /* returns the value replaced */
+void *hob_map_take(hob_map *m, hob_str key);             /* removes and returns */
 size_t hob_map_count(const hob_map *m);
 bool hob_map_next(const hob_map *m, size_t *pos, hob_str *key, void **value); /* start with pos 0 */
 
@@ -138,7 +141,7 @@ typedef struct hob_clock hob_clock;
 struct hob_clock {
     int64_t (*mono_ms)(hob_clock *c); /* never goes back */
     int64_t (*wall_ms)(hob_clock *c); /* Unix time */
-    bool virtual_time;                /* a loop on this clock jumps to the next timer instead of waiting */
+    bool virtual_time; /* a loop on this clock jumps to the next timer instead of waiting */
 };
 hob_clock *hob_clock_real(void);
 typedef struct hob_fake_clock {
@@ -153,7 +156,8 @@ int hob_time_parse(hob_str s, int64_t *wall_ms);
 
 /* ---- id.c --------------------------------------------------------------------------------- */
 int hob_random(void *out, size_t n); /* from the kernel */
-void hob_uuid7(int64_t wall_ms, const uint8_t rnd[10], char out[37]); /* pure: randomness is an input */
+void hob_uuid7(int64_t wall_ms, const uint8_t rnd[10],
+               char out[37]); /* pure: randomness is an input */
 void hob_uuid7_new(hob_clock *c, char out[37]);
 bool hob_id_valid(hob_str s); /* [A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?, at most 128 bytes */
 

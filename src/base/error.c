@@ -46,11 +46,13 @@ int hob_error_retryable(int code) {
 /* Cuts what vsnprintf cut in the middle of a character, so that messages stay UTF-8. */
 static void keep_utf8(char *z, size_t size) {
     size_t n = strlen(z);
-    if (n + 1 == size) z[hob_utf8_complete(hob_str_n(z, n))] = '\0';
+    if (n + 1 == size)
+        z[hob_utf8_complete(hob_str_n(z, n))] = '\0';
 }
 
 int hob_fail(hob_error *err, int code, int sub, const char *fmt, ...) {
-    if (!err) return code;
+    if (!err)
+        return code;
     hob_error e = {.code = code, .sub = sub};
     va_list args;
     va_start(args, fmt);
@@ -63,7 +65,8 @@ int hob_fail(hob_error *err, int code, int sub, const char *fmt, ...) {
 
 int hob_fail_errno(hob_error *err, int code, const char *fmt, ...) {
     int saved = errno;
-    if (!err) return code;
+    if (!err)
+        return code;
     hob_error e = {.code = code, .sub = saved};
     va_list args;
     va_start(args, fmt);

@@ -35,13 +35,15 @@ int hob_json_parse(hob_arena *a, hob_str text, const hob_json_opts *opts, const 
 /* Text that may be cut off anywhere: open strings, arrays and objects are closed, a dangling key or
  * half a literal is dropped. Used for streamed tool arguments. *out is NULL for "nothing yet". */
 int hob_json_parse_partial(hob_arena *a, hob_str text, const hob_json **out);
+/* False for a value that the end of the text cut off (partial mode); its raw slice is cut as well. */
+bool hob_json_complete(const hob_json *v);
 /* Strict check without building anything. */
 bool hob_json_valid(hob_str text);
 
 /* All accessors accept NULL and wrong types, and then return NULL, 0, false or the empty slice. */
 hob_json_type hob_json_type_of(const hob_json *v); /* NULL -> HOB_JSON_NULL */
 hob_str hob_json_raw(const hob_json *v);
-hob_str hob_json_str(const hob_json *v); /* decoded */
+hob_str hob_json_str(const hob_json *v);              /* decoded */
 bool hob_json_is(const hob_json *v, hob_json_type t); /* false for v == NULL */
 int hob_json_int(const hob_json *v, int64_t *out); /* HOB_EINVAL: not an integer, or out of range */
 double hob_json_double(const hob_json *v);
@@ -63,7 +65,7 @@ bool hob_json_get_bool(const hob_json *object, const char *key, bool otherwise);
 /* ---- writer: appends to a buffer, puts commas itself; errors stick in the buffer ---------- */
 typedef struct hob_jsonw {
     hob_buf *out;
-    uint64_t first; /* bit per depth: nothing written at that depth yet */
+    bool first; /* nothing written yet in the innermost container */
     unsigned depth;
     bool after_key;
 } hob_jsonw;
@@ -76,7 +78,8 @@ void hob_jsonw_key(hob_jsonw *w, const char *key);
 void hob_jsonw_key_n(hob_jsonw *w, hob_str key);
 void hob_jsonw_str(hob_jsonw *w, hob_str s); /* invalid UTF-8 becomes U+FFFD */
 void hob_jsonw_int(hob_jsonw *w, int64_t v);
-void hob_jsonw_double(hob_jsonw *w, double v); /* shortest text that reads back the same; NaN, inf -> null */
+void hob_jsonw_double(hob_jsonw *w,
+                      double v); /* shortest text that reads back the same; NaN, inf -> null */
 void hob_jsonw_bool(hob_jsonw *w, bool v);
 void hob_jsonw_null(hob_jsonw *w);
 void hob_jsonw_raw(hob_jsonw *w, hob_str json); /* already JSON; empty -> null */
