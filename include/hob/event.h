@@ -36,6 +36,8 @@ extern "C" {
       "item")                                                                                      \
     X(QUEUE_RETURNED, queue_returned, 1, "Queued messages went back to the caller.",               \
       "reason, items[{item, kind, content[]}]")                                                    \
+    X(CANCEL_REQUESTED, cancel_requested, 1, "The run is to stop.",                                \
+      "mode(cancel|abort|settle), queue(return|keep|drop)")                                        \
     X(MODEL_CALL_STARTED, model_call_started, 1, "A request to the model was decided.",            \
       "model, attempt, message, reserved_tokens, output_limit")                                    \
     X(ASSISTANT_MESSAGE, assistant_message, 1, "A whole answer of the model.",                     \

@@ -48,6 +48,9 @@ int hob_event_encode(const hob_draft *d, hob_str session_id, uint64_t seq, int64
 int hob_event_decode(hob_str json, hob_event **out, hob_error *err);
 /* Parses data into the arena; never NULL for a well-formed event (an empty object otherwise). */
 const hob_json *hob_event_parse(const hob_event *e, hob_arena *a);
+/* A string value as a slice of the event's own text, so that it lives as long as the event. One that was written
+ * with escapes is given as written: ids and names never are. */
+hob_str hob_event_own(const hob_event *e, const hob_json *v);
 const char *hob_event_type_name(hob_event_type t);
 hob_event_type hob_event_type_from(hob_str name);
 bool hob_event_type_durable(hob_event_type t);

@@ -1,0 +1,189 @@
+/*
+ * event.c - encode and decode the envelope. The order of its keys is fixed, so that the same event is always
+ * the same bytes.
+ */
+#include "log/event.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *name;
+    bool durable;
+} kinds[HOB_EVENT_COUNT_] = {
+    [HOB_EVENT_UNKNOWN] = {"", true},
+#define HOB_X(NAME, name, durable, what, fields) [HOB_EVENT_##NAME] = {#name, durable},
+    HOB_EVENTS(HOB_X)
+#undef HOB_X
+};
+
+const char *hob_event_type_name(hob_event_type t) {
+    return t < HOB_EVENT_COUNT_ ? kinds[t].name : "";
+}
+
+bool hob_event_type_durable(hob_event_type t) {
+    return t < HOB_EVENT_COUNT_ && kinds[t].durable;
+}
+
+hob_event_type hob_event_type_from(hob_str name) {
+    for (int t = 1; t < HOB_EVENT_COUNT_; t++)
+        if (hob_str_eqz(name, kinds[t].name)) return (hob_event_type)t;
+    return HOB_EVENT_UNKNOWN;
+}
+
+/* ---- drafts ------------------------------------------------------------------------------- */
+
+void hob_draft_init(hob_draft *d, hob_event_type type) {
+    *d = (hob_draft){.type = type};
+    hob_buf_init(&d->data, HOB_EVENT_MAX);
+}
+
+void hob_draft_finish(hob_draft *d) {
+    hob_buf_finish(&d->data);
+}
+
+/* ---- encode -------------------------------------------------------------------------------- */
+
+static void write_envelope(hob_jsonw *w, const hob_draft *d, hob_str session_id, uint64_t seq,
+                           int64_t ts) {
+    char time[25], entry[24];
+    hob_time_format(ts, time);
+    hob_jsonw_object(w);
+    hob_jsonw_kint(w, "v", HOB_EVENT_VERSION);
+    if (seq) hob_jsonw_kint(w, "seq", (int64_t)seq);
+    hob_jsonw_kstr(w, "ts", hob_str_n(time, 24));
+    hob_jsonw_kstr(w, "type", hob_str_z(hob_event_type_name(d->type)));
+    hob_jsonw_kstr(w, "session_id", session_id);
+    hob_jsonw_kstr_opt(w, "run_id", d->run_id);
+    hob_jsonw_kstr_opt(w, "parent_run", d->parent_run);
+    if (d->turn) hob_jsonw_kint(w, "turn", d->turn);
+    hob_jsonw_kstr_opt(w, "agent", d->agent);
+    hob_jsonw_kstr_opt(w, "branch", d->branch);
+    hob_jsonw_kstr_opt(w, "author", d->author);
+    if (d->is_entry) {
+        int n = snprintf(entry, sizeof entry, "e%llu", (unsigned long long)seq);
+        hob_jsonw_kstr(w, "entry", hob_str_n(entry, (size_t)n));
+    }
+    hob_jsonw_kstr_opt(w, "parent_entry", d->parent_entry);
+    hob_jsonw_kstr_opt(w, "cause", d->cause);
+    hob_jsonw_kraw(w, "data", d->data.n ? hob_buf_str(&d->data) : HOB_STR("{}"));
+    hob_jsonw_object_end(w);
+}
+
+int hob_event_encode(const hob_draft *d, hob_str session_id, uint64_t seq, int64_t ts,
+                     hob_event **out, hob_error *err) {
+    hob_buf line;
+    hob_jsonw w;
+    if (d->data.err) return hob_fail(err, HOB_ETOOBIG, 0, "an event is over %u MiB", HOB_EVENT_MAX >> 20);
+    hob_buf_init(&line, HOB_EVENT_MAX + 4096);
+    hob_jsonw_init(&w, &line);
+    write_envelope(&w, d, session_id, seq, ts);
+    int rc = line.err ? hob_fail(err, line.err, 0, "an event is over %u MiB", HOB_EVENT_MAX >> 20)
+                      : hob_event_decode(hob_buf_str(&line), out, err);
+    hob_buf_finish(&line);
+    return rc;
+}
+
+/* ---- decode -------------------------------------------------------------------------------- */
+
+hob_str hob_event_own(const hob_event *e, const hob_json *v) {
+    hob_str s = hob_json_str(v), raw = hob_json_raw(v);
+    if (!s.n) return HOB_STR_NULL;
+    if (s.p >= e->json.p && s.p + s.n <= e->json.p + e->json.n) return s;
+    return hob_str_n(raw.p + 1, raw.n - 2);
+}
+
+static int read_envelope(hob_event *e, const hob_json *o, hob_error *err) {
+    int64_t seq = hob_json_get_int(o, "seq", 0);
+    const hob_json *data = hob_json_get(o, "data");
+    if (!hob_json_is(o, HOB_JSON_OBJECT) || seq < 0 || !hob_json_is(data, HOB_JSON_OBJECT))
+        return hob_fail(err, HOB_EPARSE, 0, "not an event: an object with type and data is expected");
+    e->seq = (uint64_t)seq;
+    e->turn = (int)hob_json_get_int(o, "turn", 0);
+    if (hob_time_parse(hob_json_get_str(o, "ts"), &e->ts) < 0)
+        return hob_fail(err, HOB_EPARSE, 0, "event %lld has no valid time", (long long)seq);
+    e->name = hob_event_own(e, hob_json_get(o, "type"));
+    if (!e->name.n) return hob_fail(err, HOB_EPARSE, 0, "event %lld has no type", (long long)seq);
+    e->type = hob_event_type_from(e->name);
+    e->session_id = hob_event_own(e, hob_json_get(o, "session_id"));
+    e->run_id = hob_event_own(e, hob_json_get(o, "run_id"));
+    e->parent_run = hob_event_own(e, hob_json_get(o, "parent_run"));
+    e->agent = hob_event_own(e, hob_json_get(o, "agent"));
+    e->branch = hob_event_own(e, hob_json_get(o, "branch"));
+    e->author = hob_event_own(e, hob_json_get(o, "author"));
+    e->entry = hob_event_own(e, hob_json_get(o, "entry"));
+    e->parent_entry = hob_event_own(e, hob_json_get(o, "parent_entry"));
+    e->cause = hob_event_own(e, hob_json_get(o, "cause"));
+    e->data = hob_json_raw(data);
+    return HOB_OK;
+}
+
+int hob_event_decode(hob_str json, hob_event **out, hob_error *err) {
+    const hob_json *root;
+    hob_event *e = hob_alloc(sizeof *e + json.n);
+    hob_arena *a = hob_arena_create(0);
+    memcpy(e + 1, json.p, json.n);
+    atomic_init(&e->refs, 1);
+    e->json = hob_str_n((const char *)(e + 1), json.n);
+    int rc = hob_json_parse(a, e->json, NULL, &root, err);
+    if (rc >= 0) rc = read_envelope(e, root, err);
+    hob_arena_destroy(a);
+    if (rc < 0) {
+        hob_free(e);
+        return rc;
+    }
+    *out = e;
+    return HOB_OK;
+}
+
+const hob_json *hob_event_parse(const hob_event *e, hob_arena *a) {
+    const hob_json *v = NULL;
+    if (hob_json_parse(a, e->data, NULL, &v, NULL) < 0) return NULL;
+    return v;
+}
+
+/* ---- public accessors ------------------------------------------------------------------------ */
+
+hob_event *hob_event_ref(hob_event *e) {
+    atomic_fetch_add_explicit(&e->refs, 1, memory_order_relaxed);
+    return e;
+}
+
+void hob_event_unref(hob_event *e) {
+    if (e && atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) == 1) hob_free(e);
+}
+
+hob_event_type hob_event_type_of(const hob_event *e) {
+    return e->type;
+}
+
+hob_str hob_event_name(const hob_event *e) {
+    return e->name;
+}
+
+uint64_t hob_event_seq(const hob_event *e) {
+    return e->seq;
+}
+
+int64_t hob_event_time(const hob_event *e) {
+    return e->ts;
+}
+
+hob_str hob_event_session(const hob_event *e) {
+    return e->session_id;
+}
+
+hob_str hob_event_run(const hob_event *e) {
+    return e->run_id;
+}
+
+hob_str hob_event_entry(const hob_event *e) {
+    return e->entry;
+}
+
+hob_str hob_event_json(const hob_event *e) {
+    return e->json;
+}
+
+hob_str hob_event_data(const hob_event *e) {
+    return e->data;
+}

@@ -1,0 +1,198 @@
+#include "log/history.h"
+
+hob_history *hob_history_create(void) {
+    hob_history *h = HOB_NEW(hob_history);
+    h->leaf = -1;
+    return h;
+}
+
+void hob_history_destroy(hob_history *h) {
+    if (!h) return;
+    for (size_t i = 0; i < h->nnodes; i++) {
+        for (size_t k = 0; k < h->nodes[i].nresults; k++)
+            hob_event_unref(h->nodes[i].results[k].event);
+        hob_free(h->nodes[i].results);
+        hob_event_unref(h->nodes[i].event);
+    }
+    hob_free(h->nodes);
+    hob_free(h->path);
+    hob_free(h);
+}
+
+uint64_t hob_entry_seq(hob_str entry) {
+    int64_t n;
+    if (entry.n < 2 || entry.p[0] != 'e' || hob_str_int(hob_str_skip(entry, 1), &n) < 0 || n <= 0) return 0;
+    return (uint64_t)n;
+}
+
+static ptrdiff_t find_node(const hob_history *h, uint64_t seq) {
+    size_t lo = 0, hi = h->nnodes;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (h->nodes[mid].seq < seq)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < h->nnodes && h->nodes[lo].seq == seq ? (ptrdiff_t)lo : -1;
+}
+
+const hob_node *hob_history_find(const hob_history *h, uint64_t seq) {
+    ptrdiff_t i = find_node(h, seq);
+    return i < 0 ? NULL : &h->nodes[i];
+}
+
+uint64_t hob_history_leaf(const hob_history *h) {
+    return h->leaf < 0 ? 0 : h->nodes[h->leaf].seq;
+}
+
+/* ---- the path ------------------------------------------------------------------------------ */
+
+static size_t node_bytes(const hob_node *n) {
+    size_t bytes = n->content.n;
+    for (size_t k = 0; k < n->nresults; k++)
+        bytes += n->results[k].content.n;
+    return bytes;
+}
+
+static void path_reserve(hob_history *h, size_t n) {
+    if (n <= h->path_cap) return;
+    h->path_cap = HOB_MAX(n, h->path_cap * 2);
+    h->path = hob_realloc(h->path, h->path_cap * sizeof *h->path);
+}
+
+static void path_push(hob_history *h, size_t node) {
+    path_reserve(h, h->npath + 1);
+    h->path[h->npath++] = node;
+    h->bytes += node_bytes(&h->nodes[node]);
+}
+
+static void path_rebuild(hob_history *h) {
+    size_t n = 0;
+    for (ptrdiff_t i = h->leaf; i >= 0; i = h->nodes[i].parent)
+        n += !h->nodes[i].aborted;
+    path_reserve(h, n);
+    h->npath = n;
+    h->bytes = 0;
+    h->generation++;
+    for (ptrdiff_t i = h->leaf; i >= 0; i = h->nodes[i].parent) {
+        if (h->nodes[i].aborted) continue;
+        h->path[--n] = (size_t)i;
+        h->bytes += node_bytes(&h->nodes[i]);
+    }
+}
+
+/* ---- the fold ------------------------------------------------------------------------------- */
+
+/* Nodes keep slices of the event's own text, never of the arena that `data` lives in. */
+static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role, const hob_json *data) {
+    if (h->nnodes == h->cap) {
+        h->cap = h->cap ? h->cap * 2 : 64;
+        h->nodes = hob_realloc(h->nodes, h->cap * sizeof *h->nodes);
+    }
+    hob_node *n = &h->nodes[h->nnodes];
+    *n = (hob_node){.seq = e->seq, .role = role, .event = hob_event_ref((hob_event *)e)};
+    n->content = hob_json_raw(hob_json_get(data, "content"));
+    n->model = hob_event_own(e, hob_json_get(data, "model"));
+    n->message = hob_event_own(e, hob_json_get(data, "message"));
+    n->parent = e->parent_entry.n ? find_node(h, hob_entry_seq(e->parent_entry)) : -1;
+    return n;
+}
+
+static void add_message(hob_history *h, const hob_event *e, hob_role role, const hob_json *data) {
+    hob_node *n = node_push(h, e, role, data);
+    const hob_json *content = hob_json_get(data, "content");
+    n->aborted = hob_str_eqz(hob_json_get_str(data, "stop"), "aborted");
+    for (const hob_json *b = hob_json_first(content); role == HOB_ROLE_ASSISTANT && b; b = hob_json_next(b))
+        n->nresults += hob_str_eqz(hob_json_get_str(b, "type"), "tool_call");
+    if (n->nresults) n->results = hob_alloc(n->nresults * sizeof *n->results);
+    bool grows = n->parent == h->leaf;
+    h->leaf = (ptrdiff_t)h->nnodes++;
+    if (!grows)
+        path_rebuild(h);
+    else if (!n->aborted)
+        path_push(h, (size_t)h->leaf);
+}
+
+/* "m14.2" -> the answer m14, slot 2. Calls end soon after their answer, so the search is from the end. */
+static void add_result(hob_history *h, const hob_event *e, const hob_json *data) {
+    hob_str call = hob_json_get_str(data, "call");
+    ptrdiff_t dot = hob_str_chr(call, '.');
+    int64_t slot;
+    if (dot < 0 || hob_str_int(hob_str_skip(call, (size_t)dot + 1), &slot) < 0 || slot < 0) return;
+    hob_str message = hob_str_first(call, (size_t)dot);
+    for (size_t i = h->nnodes; i-- > 0;) {
+        hob_node *n = &h->nodes[i];
+        if (!n->nresults || !hob_str_eq(n->message, message)) continue;
+        if ((size_t)slot >= n->nresults || n->results[slot].event) return; /* the first end wins */
+        hob_result *r = &n->results[slot];
+        r->event = hob_event_ref((hob_event *)e);
+        r->content = hob_json_raw(hob_json_get(data, "content"));
+        r->failed = !hob_str_eqz(hob_json_get_str(data, "outcome"), "ok");
+        h->bytes += r->content.n;
+        return;
+    }
+}
+
+static int move(hob_history *h, const hob_json *data, hob_error *err) {
+    hob_str to = hob_json_get_str(data, "to");
+    ptrdiff_t i = to.n ? find_node(h, hob_entry_seq(to)) : -1;
+    if (to.n && i < 0) return hob_fail(err, HOB_ENOENT, 0, "no entry %.*s", HOB_FMT(to));
+    h->leaf = i;
+    path_rebuild(h);
+    return HOB_OK;
+}
+
+int hob_history_apply(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err) {
+    if (e->type == HOB_EVENT_USER_MESSAGE || e->type == HOB_EVENT_STEER_DELIVERED)
+        add_message(h, e, HOB_ROLE_USER, data);
+    else if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
+        add_message(h, e, HOB_ROLE_ASSISTANT, data);
+    else if (e->type == HOB_EVENT_TOOL_FINISHED)
+        add_result(h, e, data);
+    else if (e->type == HOB_EVENT_BRANCH_MOVED)
+        return move(h, data, err);
+    return HOB_OK;
+}
+
+/* ---- the provider's view ---------------------------------------------------------------------- */
+
+static const hob_node *at(const hob_history *h, size_t i) {
+    return &h->nodes[h->path[i]];
+}
+
+size_t hob_history_count(const hob_history *h) {
+    return h->npath;
+}
+
+hob_role hob_history_role(const hob_history *h, size_t i) {
+    return at(h, i)->role;
+}
+
+hob_str hob_history_content(const hob_history *h, size_t i) {
+    return at(h, i)->content;
+}
+
+hob_str hob_history_model(const hob_history *h, size_t i) {
+    return at(h, i)->model;
+}
+
+size_t hob_history_results(const hob_history *h, size_t i) {
+    return at(h, i)->nresults;
+}
+
+/* A call without a result can only be seen while its batch is at work, when no provider is asked. Should one be
+ * asked all the same, the conversation it gets is still valid, and says so. */
+hob_str hob_history_result_content(const hob_history *h, size_t i, size_t k) {
+    const hob_result *r = &at(h, i)->results[k];
+    return r->event ? r->content : HOB_STR("[{\"type\":\"text\",\"text\":\"no result was recorded\"}]");
+}
+
+int hob_history_result_failed(const hob_history *h, size_t i, size_t k) {
+    const hob_result *r = &at(h, i)->results[k];
+    return !r->event || r->failed;
+}
+
+uint64_t hob_history_generation(const hob_history *h) {
+    return h->generation;
+}

@@ -1,0 +1,52 @@
+/*
+ * history.h - the conversation: a tree of messages, and the path through it that the model sees.
+ *
+ * A node is a user message (user_message, steer_delivered) or an answer (assistant_message) together with the
+ * results of its calls. Results land in the slot of their call, so the order in which calls finished does not
+ * matter. Answers that were cut off (stop "aborted") are nodes of the tree but never part of the path's messages.
+ * branch_moved chooses another path and changes the generation.
+ */
+#ifndef HOB_SRC_HISTORY_H
+#define HOB_SRC_HISTORY_H
+
+#include <hob/ext/provider.h>
+
+#include "log/event.h"
+
+typedef struct hob_result {
+    hob_event *event; /* NULL = no result yet */
+    hob_str content;
+    bool failed;
+} hob_result;
+
+typedef struct hob_node {
+    uint64_t seq;
+    ptrdiff_t parent; /* index, -1 = root */
+    hob_role role;
+    bool aborted;
+    hob_event *event;
+    hob_str content, model, message;
+    hob_result *results;
+    size_t nresults;
+} hob_node;
+
+struct hob_history {
+    hob_node *nodes;
+    size_t nnodes, cap;
+    size_t *path; /* indices of the nodes the model sees, oldest first */
+    size_t npath, path_cap;
+    ptrdiff_t leaf; /* node the next message hangs on, -1 = none */
+    uint64_t generation;
+    size_t bytes; /* of content on the path: the estimate of prompt size builds on it */
+};
+
+hob_history *hob_history_create(void);
+void hob_history_destroy(hob_history *h);
+int hob_history_apply(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err);
+uint64_t hob_history_leaf(const hob_history *h); /* seq of the leaf entry, 0 = none */
+/* The node with this entry seq, or NULL. */
+const hob_node *hob_history_find(const hob_history *h, uint64_t seq);
+/* "e12" -> 12; 0 if it is no entry id. */
+uint64_t hob_entry_seq(hob_str entry);
+
+#endif

@@ -1,0 +1,66 @@
+#include "log/view.h"
+
+hob_view *hob_view_create(void) {
+    hob_view *v = HOB_NEW(hob_view);
+    v->arena = hob_arena_create(1u << 20);
+    v->history = hob_history_create();
+    v->cost_known = true;
+    return v;
+}
+
+void hob_view_destroy(hob_view *v) {
+    if (!v) return;
+    hob_history_destroy(v->history);
+    hob_arena_destroy(v->arena);
+    hob_free(v);
+}
+
+/* A setting changes only when the event names it. */
+static void set(hob_view *v, hob_str *field, const hob_json *data, const char *key) {
+    const hob_json *value = hob_json_get(data, key);
+    if (hob_json_is(value, HOB_JSON_STRING) && !hob_str_eq(*field, hob_json_str(value)))
+        *field = hob_arena_dup(v->arena, hob_json_str(value));
+}
+
+static void open_session(hob_view *v, const hob_event *e, const hob_json *data) {
+    v->id = hob_arena_dup(v->arena, e->session_id);
+    v->opened_ts = e->ts;
+    set(v, &v->cwd, data, "cwd");
+    set(v, &v->forked_from, hob_json_get(data, "forked_from"), "session");
+}
+
+static void change_settings(hob_view *v, const hob_json *data) {
+    set(v, &v->model, data, "model");
+    set(v, &v->thinking, data, "thinking");
+    set(v, &v->title, data, "title");
+    set(v, &v->permission_mode, data, "permission_mode");
+}
+
+static void note_prompt(hob_view *v, const hob_json *data) {
+    v->messages++;
+    if (v->first_prompt.n) return;
+    hob_str text = hob_json_get_str(hob_json_at(hob_json_get(data, "content"), 0), "text");
+    v->first_prompt = hob_arena_dup(v->arena, hob_str_first(text, hob_utf8_prefix(text, 200)));
+}
+
+static void book(hob_view *v, const hob_json *data) {
+    hob_usage u;
+    const hob_json *cost = hob_json_get(data, "cost_usd");
+    hob_usage_read(hob_json_get(data, "usage"), &u);
+    hob_usage_add(&v->usage, &u);
+    if (hob_json_is(cost, HOB_JSON_NUMBER))
+        v->cost_usd += hob_json_double(cost);
+    else if (hob_usage_total(&u))
+        v->cost_known = false;
+}
+
+int hob_view_apply(hob_view *v, const hob_event *e, const hob_json *data, hob_error *err) {
+    v->last_seq = e->seq;
+    v->last_ts = e->ts;
+    if (e->type == HOB_EVENT_SESSION_OPENED) open_session(v, e, data);
+    if (e->type == HOB_EVENT_SESSION_OPENED || e->type == HOB_EVENT_CONFIG_CHANGED) change_settings(v, data);
+    if (e->type == HOB_EVENT_USER_MESSAGE || e->type == HOB_EVENT_STEER_DELIVERED) note_prompt(v, data);
+    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE) v->messages++;
+    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE || e->type == HOB_EVENT_MODEL_CALL_FAILED) book(v, data);
+    return hob_history_apply(v->history, e, data, err);
+}
