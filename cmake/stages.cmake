@@ -28,6 +28,7 @@ hob_add_check(words)
 hob_add_check(headers)
 hob_add_check(format)
 hob_add_check(setup)
+hob_add_check(selftest)
 hob_add_check(symbols ${CMAKE_CURRENT_BINARY_DIR})
 hob_add_check(install ${CMAKE_CURRENT_BINARY_DIR})
 
