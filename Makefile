@@ -12,7 +12,7 @@ JOBS ?= $(shell nproc)
 # Configuring talks only when something is wrong.
 CONFIGURE = cmake --log-level=WARNING --preset
 CTEST = ctest --test-dir build --output-on-failure --no-label-summary -j $(JOBS)
-SOURCES = $(shell find src include tests bench examples cmake -name '*.[ch]')
+SOURCES = $(shell find $(wildcard src include tests bench examples cmake) -name '*.[ch]')
 
 .PHONY: all build demo test check test-long test-build bench install format lint clean \
 	asan tsan clang fuzz
