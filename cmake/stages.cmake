@@ -30,6 +30,7 @@ hob_add_check(format)
 hob_add_check(setup)
 hob_add_check(selftest)
 hob_add_check(symbols ${CMAKE_CURRENT_BINARY_DIR})
+hob_add_check(hardening ${CMAKE_CURRENT_BINARY_DIR})
 hob_add_check(install ${CMAKE_CURRENT_BINARY_DIR})
 
 add_test(NAME docs/run COMMAND scripts/run-docs ${CMAKE_CURRENT_BINARY_DIR}
