@@ -1,0 +1,387 @@
+/*
+ * apply.c - the only code that changes a run. One function a kind of event; kinds that mean nothing to a run are
+ * passed over, so that a log from a newer version still folds.
+ */
+#include "run/run.h"
+
+#include <stdio.h>
+
+void hob_run_init(hob_run *r, hob_str session_id) {
+    *r = (hob_run){.settled = true, .session_id = session_id};
+    r->arena = hob_arena_create(HOB_EVENT_MAX * 2u);
+}
+
+static void clear_queue(hob_queue *q) {
+    for (size_t i = 0; i < q->n; i++)
+        hob_free(q->at[i].content);
+    q->n = 0;
+}
+
+void hob_run_finish(hob_run *r) {
+    clear_queue(&r->steer);
+    clear_queue(&r->follow);
+    hob_free(r->next_prompt.content);
+    hob_arena_destroy(r->arena);
+}
+
+bool hob_run_active(const hob_run *r) {
+    return r->phase != HOB_PHASE_IDLE;
+}
+
+bool hob_run_parked(const hob_run *r) {
+    bool waiting = false;
+    if (r->phase != HOB_PHASE_TOOLS) return false;
+    for (size_t i = 0; i < r->ncalls; i++) {
+        if (r->calls[i].state == HOB_CALL_STARTED || r->calls[i].state == HOB_CALL_LOST) return false;
+        waiting = waiting || r->calls[i].state == HOB_CALL_WAITING;
+    }
+    return waiting;
+}
+
+static hob_call *find_call(const hob_run *r, hob_str call) {
+    for (size_t i = 0; i < r->ncalls; i++)
+        if (hob_str_eq(r->calls[i].call, call)) return &r->calls[i];
+    return NULL;
+}
+
+const hob_call *hob_run_call(const hob_run *r, hob_str call) {
+    return find_call(r, call);
+}
+
+static void copyz(char *to, size_t cap, hob_str s) {
+    size_t n = hob_utf8_prefix(s, cap - 1);
+    if (n) memcpy(to, s.p, n);
+    to[n] = 0;
+}
+
+static void end_with(hob_run *r, hob_ending ending, const char *reason) {
+    r->ending = ending;
+    copyz(r->end_reason, sizeof r->end_reason, hob_str_z(reason));
+}
+
+/* ---- the clock: stands while the run is parked ------------------------------------------------------- */
+
+static void stop_clock(hob_run *r, int64_t ts) {
+    r->spent.ms = hob_run_elapsed(r, ts);
+    r->active_since = 0;
+}
+
+static void update_clock(hob_run *r, int64_t ts) {
+    bool parked = hob_run_parked(r);
+    if (parked && r->active_since) stop_clock(r, ts);
+    if (!parked && !r->active_since && r->phase != HOB_PHASE_IDLE) r->active_since = ts;
+}
+
+/* ---- runs ---------------------------------------------------------------------------------------------- */
+
+static void read_limits(hob_run *r, const hob_json *l) {
+    r->limits = (hob_limits){.turns = hob_json_get_int(l, "turns", 0),
+                             .tokens = hob_json_get_int(l, "tokens", 0),
+                             .tool_calls = hob_json_get_int(l, "tool_calls", 0),
+                             .ms = hob_json_get_int(l, "ms", 0),
+                             .cost_usd = hob_json_get_double(l, "cost_usd", 0)};
+}
+
+/* Everything that was under way when the process died is lost; what it was is known. */
+static void mark_lost(hob_run *r) {
+    for (size_t i = 0; i < r->ncalls; i++)
+        if (r->calls[i].state == HOB_CALL_STARTED) r->calls[i].state = HOB_CALL_LOST;
+    if (r->phase != HOB_PHASE_MODEL) return;
+    r->phase = HOB_PHASE_READY;
+    r->lost_model = r->want_model = true;
+}
+
+static void start_fresh(hob_run *r) {
+    r->phase = HOB_PHASE_PROMPT;
+    r->want_model = r->steered = r->lost_model = r->redo = r->cut = false;
+    r->ncalls = 0;
+    r->repeats = 0;
+    r->thresholds = 0;
+}
+
+static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
+    hob_str origin = hob_json_get_str(d, "origin");
+    copyz(r->continues, sizeof r->continues, hob_json_get_str(d, "continues"));
+    copyz(r->id, sizeof r->id, e->run_id);
+    read_limits(r, hob_json_get(d, "limits"));
+    end_with(r, HOB_ENDING_NONE, "");
+    r->fate = HOB_QUEUE_RETURN;
+    r->settled = false;
+    r->started_ts = r->active_since = e->ts;
+    if (hob_str_eqz(origin, "prompt")) {
+        r->spent = (hob_spent){.cost_known = true};
+        r->turn = 0;
+    }
+    if (hob_str_eqz(origin, "resume") && r->unfinished) {
+        r->phase = r->left;
+        mark_lost(r);
+    } else {
+        start_fresh(r);
+    }
+    r->unfinished = false;
+}
+
+static void run_finished(hob_run *r, const hob_event *e, const hob_json *d) {
+    hob_str status = hob_json_get_str(d, "status");
+    bool cut_short = hob_str_eqz(status, "interrupted") && !r->ending;
+    copyz(r->last_status, sizeof r->last_status, status);
+    r->spent.ms = hob_json_get_int(d, "duration_ms", hob_run_elapsed(r, e->ts));
+    r->active_since = 0;
+    r->unfinished = cut_short;
+    r->left = r->phase;
+    r->phase = HOB_PHASE_IDLE;
+    if (!cut_short) r->ncalls = 0;
+}
+
+static void cancel_requested(hob_run *r, const hob_json *d) {
+    hob_str mode = hob_json_get_str(d, "mode"), queue = hob_json_get_str(d, "queue");
+    r->fate = hob_str_eqz(queue, "keep")   ? HOB_QUEUE_KEEP
+              : hob_str_eqz(queue, "drop") ? HOB_QUEUE_DROP
+                                           : HOB_QUEUE_RETURN;
+    if (hob_str_eqz(mode, "settle")) {
+        end_with(r, HOB_ENDING_SETTLE, "the program stopped");
+        mark_lost(r);
+    } else {
+        end_with(r, hob_str_eqz(mode, "abort") ? HOB_ENDING_ABORT : HOB_ENDING_CANCEL, "the user stopped it");
+    }
+}
+
+/* ---- queues -------------------------------------------------------------------------------------------- */
+
+static void enqueue(hob_queue *q, const hob_json *d) {
+    if (q->n == HOB_QUEUE_MAX) return;
+    hob_queued *item = &q->at[q->n++];
+    copyz(item->item, sizeof item->item, hob_json_get_str(d, "item"));
+    item->content = hob_dupz(hob_json_raw(hob_json_get(d, "content")));
+}
+
+/* Takes the item named in the event out of the queue; the content is the caller's. */
+static hob_queued dequeue(hob_queue *q, const hob_json *d) {
+    hob_str item = hob_json_get_str(d, "item");
+    for (size_t i = 0; i < q->n; i++) {
+        if (!hob_str_eqz(item, q->at[i].item)) continue;
+        hob_queued found = q->at[i];
+        memmove(&q->at[i], &q->at[i + 1], (--q->n - i) * sizeof q->at[0]);
+        return found;
+    }
+    return (hob_queued){.content = NULL};
+}
+
+static void message_added(hob_run *r, const hob_json *d) {
+    r->fresh_bytes += hob_json_raw(hob_json_get(d, "content")).n;
+    r->want_model = true;
+    if (r->phase == HOB_PHASE_PROMPT) r->phase = HOB_PHASE_READY;
+    hob_free(r->next_prompt.content);
+    r->next_prompt.content = NULL;
+}
+
+static void steer_delivered(hob_run *r, const hob_json *d) {
+    hob_free(dequeue(&r->steer, d).content);
+    r->fresh_bytes += hob_json_raw(hob_json_get(d, "content")).n;
+    r->want_model = r->steered = true;
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------- */
+
+static void model_started(hob_run *r, const hob_event *e, const hob_json *d) {
+    if (e->turn > r->turn) r->spent.turns++;
+    r->turn = e->turn;
+    r->attempt = (int)hob_json_get_int(d, "attempt", 1);
+    r->output_limit = hob_json_get_int(d, "output_limit", 0);
+    copyz(r->message, sizeof r->message, hob_json_get_str(d, "message"));
+    r->phase = HOB_PHASE_MODEL;
+    r->redo = r->lost_model = false;
+}
+
+static void book(hob_run *r, const hob_json *d) {
+    hob_usage u;
+    const hob_json *cost = hob_json_get(d, "cost_usd");
+    hob_usage_read(hob_json_get(d, "usage"), &u);
+    hob_usage_add(&r->spent.usage, &u);
+    if (hob_json_is(cost, HOB_JSON_NUMBER))
+        r->spent.cost_usd += hob_json_double(cost);
+    else if (hob_usage_total(&u))
+        r->spent.cost_known = false;
+}
+
+static void read_calls(hob_run *r, const hob_json *content) {
+    size_t n = 0;
+    for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b))
+        n += hob_str_eqz(hob_json_get_str(b, "type"), "tool_call");
+    hob_arena_reset(r->arena);
+    r->calls = n ? hob_arena_alloc(r->arena, n * sizeof *r->calls) : NULL;
+    r->ncalls = 0;
+    for (const hob_json *b = hob_json_first(content); b && r->calls; b = hob_json_next(b)) {
+        if (!hob_str_eqz(hob_json_get_str(b, "type"), "tool_call")) continue;
+        hob_call *c = &r->calls[r->ncalls++];
+        c->call = hob_arena_dup(r->arena, hob_json_get_str(b, "call"));
+        c->name = hob_arena_dup(r->arena, hob_json_get_str(b, "name"));
+        c->args = hob_arena_dup(r->arena, hob_json_raw(hob_json_get(b, "args")));
+    }
+}
+
+/* How full the context is now, by the provider's own count. */
+static void count_context(hob_run *r, const hob_json *d) {
+    hob_usage u;
+    hob_usage_read(hob_json_get(d, "usage"), &u);
+    if (hob_usage_total(&u)) {
+        r->context_tokens = hob_usage_total(&u);
+        r->fresh_bytes = 0;
+    } else {
+        r->fresh_bytes += hob_json_raw(hob_json_get(d, "content")).n;
+    }
+}
+
+static void refused(hob_run *r) {
+    end_with(r, HOB_ENDING_FAILED, "refusal");
+    r->fail.code = HOB_EREFUSED;
+    r->fail.sub = 0;
+    r->fail.retryable = false;
+    copyz(r->fail.message, sizeof r->fail.message, HOB_STR("the model refused to answer"));
+}
+
+static void assistant_message(hob_run *r, const hob_json *d) {
+    hob_str word = hob_json_get_str(d, "stop");
+    hob_stop stop = hob_stop_from(word);
+    book(r, d);
+    if (stop != HOB_STOP_NONE) count_context(r, d);
+    read_calls(r, hob_json_get(d, "content"));
+    r->cut = stop == HOB_STOP_LENGTH;
+    r->steered = false;
+    r->want_model = r->ncalls > 0 || stop == HOB_STOP_CONTINUE;
+    r->phase = r->ncalls ? HOB_PHASE_TOOLS : HOB_PHASE_READY;
+    if (r->ending) return;
+    if (stop == HOB_STOP_REFUSAL) refused(r);
+    if (r->cut && !r->ncalls) end_with(r, HOB_ENDING_LIMIT, "length");
+}
+
+static int error_from(hob_str name) {
+#define HOB_X(id, value, text, retryable)                                                          \
+    if (hob_str_eqz(name, "HOB_" #id)) return HOB_##id;
+    HOB_ERRORS(HOB_X)
+#undef HOB_X
+    return HOB_EPROTO;
+}
+
+static void model_failed(hob_run *r, const hob_json *d) {
+    book(r, d);
+    r->fail.code = error_from(hob_json_get_str(d, "code"));
+    r->fail.sub = (int)hob_json_get_int(d, "status", 0);
+    r->fail.retryable = hob_json_get_bool(d, "retryable", false);
+    r->fail.shown = hob_json_get_bool(d, "shown", false);
+    r->fail.retry_after = hob_json_get_int(d, "retry_after_ms", -1);
+    r->fail.jitter = (unsigned)hob_json_get_int(d, "jitter", 0);
+    copyz(r->fail.message, sizeof r->fail.message, hob_json_get_str(d, "error"));
+    r->phase = HOB_PHASE_FAILED;
+}
+
+static void turn_discarded(hob_run *r) {
+    r->fail.shown = false;
+    if (!r->lost_model) return;
+    r->lost_model = false;
+    r->redo = true;
+}
+
+static void threshold_said(hob_run *r, const hob_json *d) {
+    r->thresholds |= hob_str_eqz(hob_json_get_str(d, "limit"), "tokens") ? 1 : 2;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------ */
+
+static hob_tool_class class_from(hob_str s) {
+    return hob_str_eqz(s, "read_only")    ? HOB_TOOL_READ_ONLY
+           : hob_str_eqz(s, "idempotent") ? HOB_TOOL_IDEMPOTENT
+                                          : HOB_TOOL_UNSAFE;
+}
+
+static void tool_decided(hob_run *r, hob_call *c, const hob_json *d) {
+    hob_str decision = hob_json_get_str(d, "decision");
+    uint64_t hash = hob_call_hash(c);
+    r->repeats = hash == r->repeat_hash ? r->repeats + 1 : 1;
+    r->repeat_hash = hash;
+    c->class_ = class_from(hob_json_get_str(d, "class"));
+    c->warn = hob_json_get_bool(d, "warning", false);
+    c->invalid = hob_json_get_bool(d, "invalid", false);
+    c->reason = hob_arena_dup(r->arena, hob_json_get_str(d, "reason"));
+    c->state = hob_str_eqz(decision, "allow") ? HOB_CALL_ALLOWED
+               : hob_str_eqz(decision, "ask") ? HOB_CALL_ASK
+                                              : HOB_CALL_DENIED;
+}
+
+/* A question that was withdrawn leaves the call where it was: not started. */
+static void approval_resolved(hob_run *r, hob_call *c, const hob_json *d) {
+    hob_str by = hob_json_get_str(d, "by"), reason = hob_json_get_str(d, "reason");
+    if (hob_json_get_bool(d, "approved", false)) {
+        c->state = HOB_CALL_ALLOWED;
+    } else if (hob_str_eqz(by, "end") || hob_str_eqz(by, "steer")) {
+        c->state = HOB_CALL_ASK;
+    } else {
+        c->state = HOB_CALL_DENIED;
+        c->reason = hob_arena_dup(r->arena, reason.n ? reason : HOB_STR("the user refused it"));
+    }
+}
+
+static void tool_finished(hob_run *r, hob_call *c, const hob_json *d) {
+    c->state = HOB_CALL_DONE;
+    r->fresh_bytes += hob_json_raw(hob_json_get(d, "content")).n;
+    for (size_t i = 0; i < r->ncalls; i++)
+        if (r->calls[i].state != HOB_CALL_DONE) return;
+    r->phase = HOB_PHASE_READY;
+}
+
+static void call_event(hob_run *r, const hob_event *e, const hob_json *d) {
+    hob_call *c = find_call(r, hob_json_get_str(d, "call"));
+    if (!c || c->state == HOB_CALL_DONE) return; /* the first end wins */
+    if (e->type == HOB_EVENT_TOOL_DECIDED) tool_decided(r, c, d);
+    if (e->type == HOB_EVENT_APPROVAL_REQUESTED) c->state = HOB_CALL_WAITING;
+    if (e->type == HOB_EVENT_APPROVAL_RESOLVED) approval_resolved(r, c, d);
+    if (e->type == HOB_EVENT_TOOL_FINISHED) tool_finished(r, c, d);
+    if (e->type == HOB_EVENT_TOOL_STARTED) {
+        if (!hob_json_get_bool(d, "again", false)) r->spent.tool_calls++;
+        c->state = HOB_CALL_STARTED;
+        c->started_seq = e->seq;
+    }
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------------- */
+
+int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *err) {
+    if (!d) return hob_fail(err, HOB_EPARSE, 0, "event %llu has no data", (unsigned long long)e->seq);
+    r->last_seq = e->seq;
+    switch ((int)e->type) {
+    case HOB_EVENT_RUN_STARTED: run_started(r, e, d); break;
+    case HOB_EVENT_RUN_FINISHED: run_finished(r, e, d); break;
+    case HOB_EVENT_SETTLED: r->settled = true; break;
+    case HOB_EVENT_CANCEL_REQUESTED: cancel_requested(r, d); break;
+    case HOB_EVENT_USER_MESSAGE: message_added(r, d); break;
+    case HOB_EVENT_STEER_QUEUED: enqueue(&r->steer, d); break;
+    case HOB_EVENT_STEER_DELIVERED: steer_delivered(r, d); break;
+    case HOB_EVENT_FOLLOW_UP_QUEUED: enqueue(&r->follow, d); break;
+    case HOB_EVENT_FOLLOW_UP_DELIVERED: r->next_prompt = dequeue(&r->follow, d); break;
+    case HOB_EVENT_QUEUE_RETURNED:
+        clear_queue(&r->steer);
+        clear_queue(&r->follow);
+        break;
+    case HOB_EVENT_MODEL_CALL_STARTED: model_started(r, e, d); break;
+    case HOB_EVENT_ASSISTANT_MESSAGE: assistant_message(r, d); break;
+    case HOB_EVENT_MODEL_CALL_FAILED: model_failed(r, d); break;
+    case HOB_EVENT_RETRY_SCHEDULED:
+        r->due = hob_json_get_int(d, "due", e->ts);
+        r->phase = HOB_PHASE_RETRY;
+        break;
+    case HOB_EVENT_TURN_DISCARDED: turn_discarded(r); break;
+    case HOB_EVENT_LIMIT_REACHED:
+        end_with(r, HOB_ENDING_LIMIT, "");
+        copyz(r->end_reason, sizeof r->end_reason, hob_json_get_str(d, "limit"));
+        break;
+    case HOB_EVENT_BUDGET_THRESHOLD: threshold_said(r, d); break;
+    case HOB_EVENT_TOOL_DECIDED:
+    case HOB_EVENT_APPROVAL_REQUESTED:
+    case HOB_EVENT_APPROVAL_RESOLVED:
+    case HOB_EVENT_TOOL_STARTED:
+    case HOB_EVENT_TOOL_FINISHED: call_event(r, e, d); break;
+    }
+    update_clock(r, e->ts);
+    r->last_ts = e->ts;
+    return HOB_OK;
+}

@@ -1,0 +1,49 @@
+/*
+ * budget.c - limits, as arithmetic.
+ *
+ * A call to the model is reserved for before it is made: the estimated prompt plus the output limit. The output
+ * limit sent is lowered to what is left; if nothing is left, the run ends instead of overspending.
+ */
+#include "run/run.h"
+
+enum { BYTES_PER_TOKEN = 4 };
+
+int64_t hob_run_elapsed(const hob_run *r, int64_t now) {
+    return r->spent.ms + (r->active_since && now > r->active_since ? now - r->active_since : 0);
+}
+
+static int64_t prompt_estimate(const hob_run *r, const hob_run_env *env) {
+    size_t bytes = r->fresh_bytes + (r->context_tokens ? 0 : env->fixed_bytes);
+    return r->context_tokens + (int64_t)(bytes / BYTES_PER_TOKEN);
+}
+
+static int64_t token_room(const hob_run *r, int64_t prompt) {
+    return r->limits.tokens - hob_usage_total(&r->spent.usage) - prompt;
+}
+
+static int64_t cost_room(const hob_run *r, const hob_run_env *env, int64_t prompt) {
+    double left = r->limits.cost_usd - r->spent.cost_usd - (double)prompt * env->input_usd / 1e6;
+    if (left <= 0) return 0;
+    if (env->output_usd <= 0) return INT64_MAX;
+    double tokens = left / env->output_usd * 1e6;
+    return tokens > 1e15 ? INT64_MAX : (int64_t)tokens;
+}
+
+void hob_run_reserve(const hob_run *r, const hob_run_env *env, int64_t *prompt, int64_t *output) {
+    *prompt = prompt_estimate(r, env);
+    *output = env->max_output;
+    if (r->limits.tokens) *output = HOB_MIN(*output, token_room(r, *prompt));
+    if (r->limits.cost_usd > 0) *output = HOB_MIN(*output, cost_room(r, env, *prompt));
+}
+
+hob_stopper hob_run_over(const hob_run *r, const hob_run_env *env) {
+    const hob_limits *max = &r->limits;
+    int64_t prompt = prompt_estimate(r, env), tokens = hob_usage_total(&r->spent.usage);
+    if (max->turns && !r->redo && r->spent.turns >= max->turns)
+        return (hob_stopper){"turns", (double)r->spent.turns, (double)max->turns};
+    if (max->tokens && token_room(r, prompt) < 1)
+        return (hob_stopper){"tokens", (double)(tokens + prompt), (double)max->tokens};
+    if (max->cost_usd > 0 && cost_room(r, env, prompt) < 1)
+        return (hob_stopper){"cost", r->spent.cost_usd, max->cost_usd};
+    return (hob_stopper){NULL, 0, 0};
+}

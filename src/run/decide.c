@@ -1,0 +1,241 @@
+/*
+ * decide.c - what an input leads to. Refusals are typed errors and write nothing.
+ */
+#include "run/run.h"
+
+#include <stdio.h>
+
+/* ---- commands -------------------------------------------------------------------------------------- */
+
+static void make_run_id(const hob_run *r, char out[64]) {
+    hob_str s = r->session_id;
+    if (s.n > 12) s = hob_str_skip(s, s.n - 12);
+    snprintf(out, 64, "run-%.*s-%llu", HOB_FMT(s), (unsigned long long)r->last_seq + 1);
+}
+
+static void write_limits(hob_jsonw *w, const hob_limits *l) {
+    hob_jsonw_key(w, "limits");
+    hob_jsonw_object(w);
+    if (l->turns) hob_jsonw_kint(w, "turns", l->turns);
+    if (l->tokens) hob_jsonw_kint(w, "tokens", l->tokens);
+    if (l->tool_calls) hob_jsonw_kint(w, "tool_calls", l->tool_calls);
+    if (l->ms) hob_jsonw_kint(w, "ms", l->ms);
+    if (l->cost_usd > 0) {
+        hob_jsonw_key(w, "cost_usd");
+        hob_jsonw_double(w, l->cost_usd);
+    }
+    hob_jsonw_object_end(w);
+}
+
+/* origin: prompt, resume or follow_up; the last two carry the totals on. */
+int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin, hob_draft *out) {
+    bool fresh = !strcmp(origin, "prompt");
+    hob_jsonw w = hob_say(r, HOB_EVENT_RUN_STARTED, out);
+    make_run_id(r, out->id);
+    out->run_id = hob_str_z(out->id);
+    out->turn = 0;
+    hob_jsonw_kstr(&w, "model", env->model);
+    hob_jsonw_kstr(&w, "origin", hob_str_z(origin));
+    if (!fresh) hob_jsonw_kstr(&w, "continues", hob_str_z(r->id));
+    write_limits(&w, &env->limits);
+    if (!fresh) {
+        hob_jsonw_key(&w, "carried");
+        hob_jsonw_object(&w);
+        hob_jsonw_kint(&w, "turns", r->spent.turns);
+        hob_jsonw_kint(&w, "tool_calls", r->spent.tool_calls);
+        hob_jsonw_kint(&w, "tokens", hob_usage_total(&r->spent.usage));
+        hob_jsonw_object_end(&w);
+    }
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+void hob_say_message(const hob_run *r, hob_str content, hob_draft *out) {
+    hob_jsonw w = hob_say(r, HOB_EVENT_USER_MESSAGE, out);
+    out->is_entry = true;
+    out->author = HOB_STR("user");
+    hob_jsonw_kraw(&w, "content", content);
+    hob_say_end(&w);
+}
+
+static int on_prompt(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out, hob_error *err) {
+    if (r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content) {
+        hob_say_message(r, in->content, out);
+        return HOB_SAID_LAST;
+    }
+    if (r->phase != HOB_PHASE_IDLE)
+        return hob_fail(err, HOB_EBUSY, 0,
+                        "a run is under way: steer it, queue a follow-up, cancel it, or wait");
+    if (env->limits.cost_usd > 0 && !env->priced)
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "a cost limit needs a model of known price, and the price of %.*s is not known: "
+                        "set providers.*.models.*.cost, or limit tokens instead",
+                        HOB_FMT(env->model));
+    hob_say_started(r, env, "prompt", out);
+    return HOB_SAID_MORE;
+}
+
+static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
+    bool steer = in->kind == HOB_INPUT_STEER;
+    const hob_queue *q = steer ? &r->steer : &r->follow;
+    char item[24];
+    if (r->phase == HOB_PHASE_IDLE)
+        return hob_fail(err, HOB_EIDLE, 0, "nothing is running: send it as a prompt");
+    if (r->ending) return hob_fail(err, HOB_EIDLE, 0, "the run is ending: send it as a prompt when it has");
+    if (q->n == HOB_QUEUE_MAX)
+        return hob_fail(err, HOB_ETOOBIG, 0, "%d messages wait already: wait until some are delivered",
+                        HOB_QUEUE_MAX);
+    snprintf(item, sizeof item, "q%llu", (unsigned long long)r->last_seq + 1);
+    hob_jsonw w = hob_say(r, steer ? HOB_EVENT_STEER_QUEUED : HOB_EVENT_FOLLOW_UP_QUEUED, out);
+    out->author = HOB_STR("user");
+    hob_jsonw_kstr(&w, "item", hob_str_z(item));
+    hob_jsonw_kraw(&w, "content", in->content);
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+static int on_cancel(const hob_run *r, const hob_input *in, hob_draft *out) {
+    static const char *const fates[] = {"return", "keep", "drop"};
+    bool harder = r->ending == HOB_ENDING_CANCEL && in->ending == HOB_ENDING_ABORT;
+    if (r->phase == HOB_PHASE_IDLE || (r->ending && !harder)) return HOB_SAID_NOTHING;
+    hob_jsonw w = hob_say(r, HOB_EVENT_CANCEL_REQUESTED, out);
+    hob_jsonw_kstr(&w, "mode",
+                   in->ending == HOB_ENDING_ABORT    ? HOB_STR("abort")
+                   : in->ending == HOB_ENDING_SETTLE ? HOB_STR("settle")
+                                                     : HOB_STR("cancel"));
+    hob_jsonw_kstr(&w, "queue", hob_str_z(fates[in->fate]));
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+static int on_resume(const hob_run *r, const hob_run_env *env, hob_draft *out, hob_error *err) {
+    if (r->phase != HOB_PHASE_IDLE && hob_run_parked(r)) return HOB_SAID_NOTHING; /* it waits, as before */
+    if (r->phase != HOB_PHASE_IDLE) {
+        hob_say_finished(r, "interrupted", r->last_ts, out);
+        return HOB_SAID_MORE;
+    }
+    if (!r->unfinished) return hob_fail(err, HOB_EIDLE, 0, "there is no unfinished run to resume");
+    return hob_say_started(r, env, "resume", out);
+}
+
+static int on_verdict(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
+    const hob_call *c = hob_run_call(r, in->call);
+    if (!c) return hob_fail(err, HOB_ENOENT, 0, "no call %.*s is waiting for an approval", HOB_FMT(in->call));
+    if (c->state != HOB_CALL_WAITING)
+        return hob_fail(err, HOB_EEXIST, 0, "the call %.*s was decided already", HOB_FMT(in->call));
+    hob_jsonw w = hob_say(r, HOB_EVENT_APPROVAL_RESOLVED, out);
+    hob_jsonw_kstr(&w, "call", c->call);
+    hob_jsonw_kbool(&w, "approved", in->approved);
+    hob_jsonw_kstr_opt(&w, "reason", in->text);
+    hob_jsonw_kstr(&w, "by", in->by.n ? in->by : HOB_STR("user"));
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+/* ---- outcomes of effects ----------------------------------------------------------------------------- */
+
+static void write_cost(hob_jsonw *w, double usd) {
+    hob_jsonw_key(w, "cost_usd");
+    if (usd < 0)
+        hob_jsonw_null(w);
+    else
+        hob_jsonw_double(w, usd);
+}
+
+static int on_model_finished(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out) {
+    hob_jsonw w = hob_say(r, HOB_EVENT_ASSISTANT_MESSAGE, out);
+    out->is_entry = true;
+    out->author = HOB_STR("model");
+    hob_jsonw_kstr(&w, "message", hob_str_z(r->message));
+    hob_jsonw_kstr(&w, "model", env->model);
+    hob_jsonw_kstr(&w, "stop", hob_str_z(hob_stop_name(in->stop)));
+    hob_jsonw_kraw(&w, "content", in->content.n ? in->content : HOB_STR("[]"));
+    hob_usage_write(&w, "usage", &in->usage);
+    write_cost(&w, in->cost_usd);
+    hob_jsonw_kstr_opt(&w, "response_id", in->response_id);
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+static int on_model_failed(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out) {
+    if (in->code == HOB_ECANCELLED && in->content.n > 2) { /* what was shown is kept, marked as cut off */
+        hob_input partial = *in;
+        partial.stop = HOB_STOP_NONE;
+        return on_model_finished(r, env, &partial, out);
+    }
+    hob_jsonw w = hob_say(r, HOB_EVENT_MODEL_CALL_FAILED, out);
+    hob_jsonw_kstr(&w, "message", hob_str_z(r->message));
+    hob_jsonw_kint(&w, "attempt", r->attempt);
+    hob_jsonw_kstr(&w, "code", hob_str_z(hob_error_name(in->code)));
+    if (in->sub) hob_jsonw_kint(&w, "status", in->sub);
+    hob_jsonw_kstr(&w, "error", in->text);
+    hob_jsonw_kbool(&w, "retryable", in->retryable);
+    hob_jsonw_kbool(&w, "shown", in->shown);
+    if (in->retry_after >= 0) hob_jsonw_kint(&w, "retry_after_ms", in->retry_after);
+    hob_jsonw_kint(&w, "jitter", in->jitter);
+    if (hob_usage_total(&in->usage)) {
+        hob_usage_write(&w, "usage", &in->usage);
+        write_cost(&w, in->cost_usd);
+    }
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+static int on_model(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out, hob_error *err) {
+    if (r->phase != HOB_PHASE_MODEL) return hob_fail(err, HOB_EEXIST, 0, "no model call is under way");
+    return in->kind == HOB_INPUT_MODEL_FINISHED ? on_model_finished(r, env, in, out)
+                                                : on_model_failed(r, env, in, out);
+}
+
+/* The tool's blocks, and a word of warning if the model is going round in circles. */
+static void write_content(hob_jsonw *w, const hob_call *c, hob_str content) {
+    static const char warning[] =
+        "{\"type\":\"text\",\"text\":\"warning: this is the third identical call in a row; "
+        "the next one will be refused and end the run\"}";
+    if (!content.n) content = HOB_STR("[]");
+    hob_jsonw_key(w, "content");
+    if (!c->warn) {
+        hob_jsonw_raw(w, content);
+        return;
+    }
+    hob_str inner = hob_str_trim(hob_str_first(hob_str_skip(content, 1), content.n - 2));
+    hob_buf all;
+    hob_buf_init(&all, HOB_EVENT_MAX);
+    hob_buf_addf(&all, "[%.*s%s%s]", HOB_FMT(inner), inner.n ? "," : "", warning);
+    if (all.err) w->out->err = all.err;
+    hob_jsonw_raw(w, hob_buf_str(&all));
+    hob_buf_finish(&all);
+}
+
+static int on_tool_finished(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
+    const hob_call *c = hob_run_call(r, in->call);
+    if (!c || c->state != HOB_CALL_STARTED)
+        return hob_fail(err, HOB_EEXIST, 0, "the call %.*s is not at work", HOB_FMT(in->call));
+    hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_FINISHED, out);
+    hob_jsonw_kstr(&w, "call", c->call);
+    hob_jsonw_kstr(&w, "tool", c->name);
+    hob_jsonw_kstr(&w, "outcome", hob_str_z(hob_outcome_name(in->outcome)));
+    write_content(&w, c, in->content);
+    if (in->exit_code >= 0) hob_jsonw_kint(&w, "exit_code", in->exit_code);
+    hob_jsonw_kint(&w, "duration_ms", in->duration_ms);
+    if (in->truncated) hob_jsonw_kbool(&w, "truncated", true);
+    if (c->warn) hob_jsonw_kbool(&w, "warning", true);
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out, hob_error *err) {
+    switch (in->kind) {
+    case HOB_INPUT_NEXT: return hob_run_next(r, env, out);
+    case HOB_INPUT_PROMPT: return on_prompt(r, env, in, out, err);
+    case HOB_INPUT_STEER:
+    case HOB_INPUT_FOLLOW_UP: return on_queue(r, in, out, err);
+    case HOB_INPUT_CANCEL: return on_cancel(r, in, out);
+    case HOB_INPUT_RESUME: return on_resume(r, env, out, err);
+    case HOB_INPUT_VERDICT: return on_verdict(r, in, out, err);
+    case HOB_INPUT_MODEL_FINISHED:
+    case HOB_INPUT_MODEL_FAILED: return on_model(r, env, in, out, err);
+    case HOB_INPUT_TOOL_FINISHED: return on_tool_finished(r, in, out, err);
+    }
+    return HOB_SAID_NOTHING;
+}

@@ -1,0 +1,278 @@
+/*
+ * run.h - the agent loop, pure.
+ *
+ *     apply(state, event)           the only thing that changes state
+ *     decide(state, input) -> event changes nothing; what should be written next, given this input
+ *     pending(state) -> effects     decided, intent written, outcome not yet known
+ *
+ * Whoever holds a run (session/) does no more than this:
+ *
+ *     decide(input)                 until it has said everything about the input,
+ *     decide(HOB_INPUT_NEXT)        until there is nothing more to say,
+ *     append and apply each event said, commit them together,
+ *     perform what pending() lists and is not under way; feed each outcome back as an input.
+ *
+ * Resume is fold + pending: after a crash the same three functions run on the same events, so there is no
+ * recovery code. decide() says one event at a time, because each decision may depend on the one before; the
+ * effects of a decision are what pending() lists after it was applied and did not before.
+ *
+ * Inputs are whole outcomes; streamed text never enters. Each input is contained in the event it leads to. Time
+ * (`now`) and chance (`jitter`) are inputs too. Ids made here derive from sequence numbers.
+ */
+#ifndef HOB_SRC_RUN_H
+#define HOB_SRC_RUN_H
+
+#include <hob/tool.h>
+
+#include "log/view.h"
+#include "policy/policy.h"
+
+#define HOB_QUEUE_MAX 64 /* waiting messages of each kind */
+enum { HOB_REPEATS_WARN = 3, HOB_REPEATS_REFUSE = 4 }; /* identical calls in a row */
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+typedef enum hob_phase {
+    HOB_PHASE_IDLE,   /* no run */
+    HOB_PHASE_PROMPT, /* the run started, its message comes next */
+    HOB_PHASE_READY,  /* between steps: nothing is under way */
+    HOB_PHASE_MODEL,  /* the model was asked */
+    HOB_PHASE_FAILED, /* it failed; retry or give up? */
+    HOB_PHASE_RETRY,  /* waiting to ask again */
+    HOB_PHASE_TOOLS   /* calls of the last answer are being worked off */
+} hob_phase;
+
+typedef enum hob_call_state {
+    HOB_CALL_NEW,
+    HOB_CALL_ALLOWED,
+    HOB_CALL_ASK,     /* someone must be asked when its turn comes */
+    HOB_CALL_DENIED,
+    HOB_CALL_WAITING, /* asked; the run is parked */
+    HOB_CALL_STARTED,
+    HOB_CALL_LOST,    /* was started by a process that is gone */
+    HOB_CALL_DONE
+} hob_call_state;
+
+typedef struct hob_call {
+    hob_str call, name, args; /* args "" = were not a JSON object */
+    hob_call_state state;
+    hob_tool_class class_;
+    uint64_t started_seq;
+    bool warn;      /* third identical call in a row */
+    bool invalid;   /* denied because the call itself is wrong: an error, not a refusal */
+    hob_str reason; /* of a denial */
+} hob_call;
+
+typedef enum hob_ending {
+    HOB_ENDING_NONE,
+    HOB_ENDING_CANCEL,  /* the user: let tools wind down */
+    HOB_ENDING_ABORT,   /* the user: kill */
+    HOB_ENDING_SETTLE,  /* an unfinished run of a dead process is put to rest */
+    HOB_ENDING_LIMIT,
+    HOB_ENDING_FAILED
+} hob_ending;
+
+typedef enum hob_queue_fate { HOB_QUEUE_RETURN, HOB_QUEUE_KEEP, HOB_QUEUE_DROP } hob_queue_fate;
+
+typedef struct hob_queued {
+    char item[24];
+    char *content; /* JSON array, heap */
+} hob_queued;
+
+typedef struct hob_queue {
+    hob_queued at[HOB_QUEUE_MAX];
+    size_t n;
+} hob_queue;
+
+/* 0 = no limit, for each. */
+typedef struct hob_limits {
+    int64_t turns, tokens, tool_calls, ms;
+    double cost_usd;
+} hob_limits;
+
+typedef struct hob_spent {
+    int64_t turns, tool_calls, ms;
+    hob_usage usage;
+    double cost_usd;
+    bool cost_known;
+} hob_spent;
+
+typedef struct hob_run {
+    hob_phase phase;
+    uint64_t last_seq;
+    hob_str session_id;
+    /* the run */
+    char id[64], continues[64];
+    bool unfinished; /* the run before was interrupted and can be continued */
+    hob_phase left;  /* the phase it was left in */
+    bool settled;
+    hob_limits limits;
+    hob_spent spent;
+    int64_t last_ts, started_ts, active_since; /* active_since 0 = the clock stands (parked) */
+    char last_status[16];
+    /* the step */
+    int turn, attempt;
+    char message[24]; /* of the last model call */
+    bool want_model;  /* the conversation waits for an answer */
+    bool steered;     /* a steering message was delivered since the last answer */
+    bool lost_model;  /* the answer was being made by a process that is gone */
+    bool redo;        /* ask again within the same turn */
+    int64_t output_limit;
+    int64_t due;      /* RETRY: when to ask again */
+    int64_t context_tokens; /* of the conversation as the provider last counted it */
+    size_t fresh_bytes;     /* added to it since then */
+    /* the batch */
+    hob_arena *arena; /* of the batch and of `end` */
+    hob_call *calls;
+    size_t ncalls;
+    bool cut; /* the answer was cut by length: none of its calls may run */
+    /* repeat guard */
+    uint64_t repeat_hash;
+    int repeats;
+    /* the end, once it is certain */
+    hob_ending ending;
+    hob_queue_fate fate;
+    char end_reason[64];
+    struct {
+        int code, sub;
+        bool retryable, shown;
+        int64_t retry_after;
+        unsigned jitter;
+        char message[500];
+    } fail; /* of the last model call that failed */
+    int thresholds; /* bits: 1 tokens, 2 cost */
+    /* queues */
+    hob_queue steer, follow;
+    hob_queued next_prompt; /* a delivered follow-up on its way to become a message */
+} hob_run;
+
+void hob_run_init(hob_run *r, hob_str session_id);
+void hob_run_finish(hob_run *r);
+int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *data, hob_error *err);
+
+bool hob_run_active(const hob_run *r);  /* a run is under way (also parked) */
+bool hob_run_parked(const hob_run *r);  /* it waits for an answer of a person only */
+const hob_call *hob_run_call(const hob_run *r, hob_str call); /* NULL if not in the batch */
+
+/* ---- what decide needs to know besides the state ------------------------------------------------ */
+
+typedef struct hob_tool_facts {
+    bool known;
+    hob_tool_class class_;
+    const char *error; /* arguments do not fit, or the tool is unknown: text for the model; else NULL */
+} hob_tool_facts;
+
+typedef struct hob_run_env {
+    int64_t now; /* ms, does not jump */
+    const hob_policy *policy;
+    /* Pure: the registry does not change while it is asked. `error` lives until the next call. */
+    void (*tool)(void *user, hob_str name, hob_str args, hob_tool_facts *out);
+    void *user;
+    bool can_ask;     /* someone is there to approve */
+    bool after_batch; /* steering waits for the whole batch instead of skipping its rest */
+    bool steer_all;   /* deliver all steering messages at once */
+    hob_limits limits; /* for a run that starts now */
+    int retry_attempts; /* tries in all */
+    int64_t retry_cap_ms;
+    hob_str model;      /* "provider/id" */
+    int64_t max_output; /* tokens */
+    bool priced;
+    double input_usd, output_usd; /* a million tokens */
+    size_t fixed_bytes;           /* system prompt and tool descriptions */
+} hob_run_env;
+
+/* ---- inputs ---------------------------------------------------------------------------------------- */
+
+typedef enum hob_input_kind {
+    HOB_INPUT_NEXT,     /* nothing new; what follows from the state? also when a timer fired */
+    HOB_INPUT_PROMPT,   /* content */
+    HOB_INPUT_STEER,    /* content */
+    HOB_INPUT_FOLLOW_UP, /* content */
+    HOB_INPUT_CANCEL,   /* ending (CANCEL, ABORT, SETTLE), fate */
+    HOB_INPUT_RESUME,
+    HOB_INPUT_VERDICT,  /* call, approved, text = reason, by */
+    HOB_INPUT_MODEL_FINISHED, /* content, stop, usage, cost, response_id */
+    HOB_INPUT_MODEL_FAILED,   /* code, sub, retryable, shown, retry_after, text, usage, cost, content of what was
+                                 shown when cancelled, jitter */
+    HOB_INPUT_TOOL_FINISHED   /* call, outcome, content, exit_code, truncated */
+} hob_input_kind;
+
+typedef struct hob_input {
+    hob_input_kind kind;
+    hob_str content; /* JSON array of blocks */
+    hob_str call, text, by, response_id;
+    hob_ending ending;
+    hob_queue_fate fate;
+    bool approved, retryable, shown, truncated;
+    int code, sub, exit_code;
+    int64_t retry_after, duration_ms;
+    unsigned jitter; /* 0..1000 */
+    hob_stop stop;
+    hob_outcome outcome;
+    hob_usage usage;
+    double cost_usd; /* negative = unknown */
+} hob_input;
+
+/* Returns HOB_SAID_NOTHING, HOB_SAID_LAST or HOB_SAID_MORE (give the same input again after applying), or why the
+ * input is refused: HOB_EBUSY, HOB_EIDLE, HOB_ENOENT, HOB_EEXIST, HOB_ETOOBIG, HOB_EINVAL. The draft is filled
+ * (and then the caller's to finish) only when something was said. */
+enum { HOB_SAID_NOTHING = 0, HOB_SAID_LAST = 1, HOB_SAID_MORE = 2 };
+int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
+                   hob_error *err);
+
+/* ---- effects --------------------------------------------------------------------------------------- */
+
+/* X(NAME, name) - session/ has one file and one table row for each. */
+#define HOB_EFFECTS(X)                                                                             \
+    X(CALL_MODEL, call_model)                                                                      \
+    X(RUN_TOOL, run_tool)                                                                          \
+    X(TIMER, timer)
+
+typedef enum hob_effect_kind {
+#define HOB_X(NAME, name) HOB_EFFECT_##NAME,
+    HOB_EFFECTS(HOB_X)
+#undef HOB_X
+        HOB_EFFECT_COUNT_
+} hob_effect_kind;
+
+typedef struct hob_effect {
+    hob_effect_kind kind;
+    uint64_t after_seq; /* start only when this is durable; 0 = at once */
+    hob_str key;        /* message id or call id: what makes it this effect */
+    const hob_call *call;
+    int64_t due;     /* TIMER */
+    hob_ending stop; /* not NONE: end it (ABORT: hard); the outcome is still owed */
+} hob_effect;
+
+#define HOB_PARALLEL_MAX 16 /* read-only calls at work at once */
+#define HOB_EFFECTS_MAX (HOB_PARALLEL_MAX + 4)
+/* Fills out, returns how many. Slices live until the state changes. */
+size_t hob_run_pending(const hob_run *r, hob_effect out[HOB_EFFECTS_MAX]);
+
+/* ---- between the files of this folder ------------------------------------------------------------- */
+int hob_run_next(const hob_run *r, const hob_run_env *env, hob_draft *out);
+int hob_run_next_tools(const hob_run *r, const hob_run_env *env, hob_draft *out);
+/* budget.c: which limit stops the next step, and how much of it; limit NULL = none. */
+typedef struct hob_stopper {
+    const char *limit;
+    double value, max;
+} hob_stopper;
+hob_stopper hob_run_over(const hob_run *r, const hob_run_env *env);
+int64_t hob_run_elapsed(const hob_run *r, int64_t now);
+/* Reserve for the next call: the estimated prompt, and the output limit lowered to what is left. */
+void hob_run_reserve(const hob_run *r, const hob_run_env *env, int64_t *prompt, int64_t *output);
+/* say.c: drafts */
+hob_jsonw hob_say(const hob_run *r, hob_event_type type, hob_draft *out);
+void hob_say_end(hob_jsonw *w);
+int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, const char *text, hob_draft *out);
+int hob_say_limit(const hob_run *r, hob_stopper s, hob_draft *out);
+int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin, hob_draft *out);
+int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draft *out);
+void hob_say_message(const hob_run *r, hob_str content, hob_draft *out);
+uint64_t hob_call_hash(const hob_call *c);
+const char *hob_outcome_name(hob_outcome o);
+hob_outcome hob_outcome_from(hob_str name);
+const char *hob_stop_name(hob_stop s);
+hob_stop hob_stop_from(hob_str name);
+
+#endif

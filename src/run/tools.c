@@ -1,0 +1,202 @@
+/*
+ * tools.c - the calls of one answer: decide each, ask where asking is due, start, and close.
+ *
+ * Calls run one after the other in the order of the answer, except when all of them only read: then they run
+ * side by side. Each call gets exactly one tool_finished. A call that has not started is closed without running
+ * when the run ends, when the answer was cut off, or when the user steered.
+ */
+#include "run/run.h"
+
+#include <stdio.h>
+
+uint64_t hob_call_hash(const hob_call *c) {
+    return hob_str_hash(c->name) * 31 + hob_str_hash(c->args);
+}
+
+/* Why a call that has not started must not start any more; NULL = it may. */
+static const char *closed_because(const hob_run *r, const hob_run_env *env) {
+    switch (r->ending) {
+    case HOB_ENDING_CANCEL:
+    case HOB_ENDING_ABORT: return "cancelled: the user stopped the run before this call started";
+    case HOB_ENDING_SETTLE: return "skipped: the run was interrupted before this call started";
+    case HOB_ENDING_LIMIT: return "skipped: the run reached a limit before this call started";
+    case HOB_ENDING_FAILED: return "skipped: the run failed before this call started";
+    case HOB_ENDING_NONE: break;
+    }
+    if (r->cut)
+        return "error: the answer was cut off at its length limit, so none of its calls was run; "
+               "make the call again, in smaller pieces";
+    if (r->steer.n && !env->after_batch) return "skipped: the user steered";
+    return NULL;
+}
+
+static hob_outcome closed_outcome(const hob_run *r) {
+    if (r->ending == HOB_ENDING_CANCEL || r->ending == HOB_ENDING_ABORT) return HOB_OUTCOME_CANCELLED;
+    return !r->ending && r->cut ? HOB_OUTCOME_ERROR : HOB_OUTCOME_SKIPPED;
+}
+
+/* ---- may it run? -------------------------------------------------------------------------------- */
+
+typedef struct verdict {
+    const char *decision, *by;
+    hob_str reason;
+    bool nobody, invalid, warn;
+    hob_tool_class class_;
+} verdict;
+
+static verdict repeat_refusal(void) {
+    return (verdict){.decision = "deny",
+                     .by = "repeat_guard",
+                     .reason = HOB_STR("the same call was made four times in a row")};
+}
+
+static verdict judge(const hob_run *r, const hob_run_env *env, const hob_call *c) {
+    hob_tool_facts facts = {0};
+    hob_policy_answer answer;
+    verdict v = {.decision = "allow"};
+    int repeats = hob_call_hash(c) == r->repeat_hash ? r->repeats + 1 : 1;
+    if (repeats >= HOB_REPEATS_REFUSE) return repeat_refusal();
+    env->tool(env->user, c->name, c->args, &facts);
+    if (facts.error)
+        return (verdict){.decision = "deny", .by = "tool", .reason = hob_str_z(facts.error), .invalid = true};
+    hob_policy_check(env->policy, c->name, facts.class_, c->args, &answer);
+    v.by = answer.by;
+    v.reason = hob_str_z(answer.reason);
+    v.class_ = facts.class_;
+    v.warn = repeats == HOB_REPEATS_WARN;
+    v.nobody = answer.decision == HOB_ASK && !env->can_ask;
+    if (answer.decision == HOB_DENY || v.nobody) v.decision = "deny";
+    if (answer.decision == HOB_ASK && env->can_ask) v.decision = "ask";
+    if (v.nobody) v.reason = HOB_STR("it needs an approval and nobody can be asked");
+    return v;
+}
+
+static const char *class_name(hob_tool_class c) {
+    return c == HOB_TOOL_READ_ONLY ? "read_only" : c == HOB_TOOL_IDEMPOTENT ? "idempotent" : "unsafe";
+}
+
+static int say_decided(const hob_run *r, const hob_run_env *env, const hob_call *c, hob_draft *out) {
+    verdict v = judge(r, env, c);
+    hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_DECIDED, out);
+    hob_jsonw_kstr(&w, "call", c->call);
+    hob_jsonw_kstr(&w, "tool", c->name);
+    hob_jsonw_kstr(&w, "decision", hob_str_z(v.decision));
+    hob_jsonw_kstr(&w, "by", hob_str_z(v.by));
+    hob_jsonw_kstr_opt(&w, "reason", v.reason);
+    hob_jsonw_kstr(&w, "class", hob_str_z(class_name(v.class_)));
+    if (v.nobody) hob_jsonw_kbool(&w, "nobody_to_ask", true);
+    if (v.invalid) hob_jsonw_kbool(&w, "invalid", true);
+    if (v.warn) hob_jsonw_kbool(&w, "warning", true);
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+/* ---- start, ask, close ----------------------------------------------------------------------------- */
+
+static int say_started(const hob_run *r, const hob_call *c, hob_draft *out) {
+    hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_STARTED, out);
+    hob_jsonw_kstr(&w, "call", c->call);
+    hob_jsonw_kstr(&w, "tool", c->name);
+    hob_jsonw_kraw(&w, "args", c->args);
+    hob_jsonw_kstr(&w, "class", hob_str_z(class_name(c->class_)));
+    if (c->state == HOB_CALL_LOST) hob_jsonw_kbool(&w, "again", true);
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+static int say_requested(const hob_run *r, const hob_call *c, hob_draft *out) {
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)hob_call_hash(c));
+    hob_jsonw w = hob_say(r, HOB_EVENT_APPROVAL_REQUESTED, out);
+    hob_jsonw_kstr(&w, "call", c->call);
+    hob_jsonw_kstr(&w, "tool", c->name);
+    hob_jsonw_kraw(&w, "args", c->args);
+    hob_jsonw_kstr(&w, "args_hash", hob_str_z(hash));
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+/* The question is withdrawn; nobody answered it. */
+static int say_withdrawn(const hob_run *r, const hob_call *c, const char *why, hob_draft *out) {
+    hob_jsonw w = hob_say(r, HOB_EVENT_APPROVAL_RESOLVED, out);
+    hob_jsonw_kstr(&w, "call", c->call);
+    hob_jsonw_kbool(&w, "approved", false);
+    hob_jsonw_kstr(&w, "reason", hob_str_z(why));
+    hob_jsonw_kstr(&w, "by", r->ending ? HOB_STR("end") : HOB_STR("steer"));
+    hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+static int say_denied(const hob_run *r, const hob_call *c, hob_draft *out) {
+    char text[700];
+    snprintf(text, sizeof text, "%s: %.*s", c->invalid ? "error" : "denied", HOB_FMT(c->reason));
+    return hob_say_result(r, c, c->invalid ? HOB_OUTCOME_ERROR : HOB_OUTCOME_DENIED, text, out);
+}
+
+static int start(const hob_run *r, const hob_call *c, hob_draft *out) {
+    if (r->limits.tool_calls && r->spent.tool_calls >= r->limits.tool_calls)
+        return hob_say_limit(r, (hob_stopper){"tool_calls", (double)r->spent.tool_calls,
+                                              (double)r->limits.tool_calls}, out);
+    return say_started(r, c, out);
+}
+
+/* A call whose process died: repeated only if that does no harm. */
+static int recover(const hob_run *r, const hob_call *c, hob_draft *out) {
+    if (!r->ending && c->class_ != HOB_TOOL_UNSAFE) return say_started(r, c, out);
+    return hob_say_result(r, c, HOB_OUTCOME_UNKNOWN,
+                          "unknown: the program stopped while this call was running; it may have had "
+                          "some, all or none of its effects; look before repeating it",
+                          out);
+}
+
+/* ---- the batch --------------------------------------------------------------------------------------- */
+
+static bool side_by_side(const hob_run *r) {
+    for (size_t i = 0; i < r->ncalls; i++) {
+        const hob_call *c = &r->calls[i];
+        if (c->state == HOB_CALL_DENIED || c->state == HOB_CALL_DONE) continue;
+        if (c->class_ != HOB_TOOL_READ_ONLY || c->state == HOB_CALL_ASK || c->state == HOB_CALL_WAITING)
+            return false;
+    }
+    return true;
+}
+
+static size_t at_work(const hob_run *r) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->ncalls; i++)
+        n += r->calls[i].state == HOB_CALL_STARTED;
+    return n;
+}
+
+/* `turn` true: every call before this one is done, or all run side by side and there is room. */
+static int next_of_call(const hob_run *r, const hob_run_env *env, const hob_call *c, bool turn, hob_draft *out) {
+    const char *closed = closed_because(r, env);
+    switch (c->state) {
+    case HOB_CALL_NEW:
+    case HOB_CALL_ALLOWED:
+    case HOB_CALL_ASK:
+        if (closed) return hob_say_result(r, c, closed_outcome(r), closed, out);
+        break;
+    case HOB_CALL_DENIED: return say_denied(r, c, out);
+    case HOB_CALL_WAITING: return closed ? say_withdrawn(r, c, closed, out) : HOB_SAID_NOTHING;
+    case HOB_CALL_LOST: return recover(r, c, out);
+    case HOB_CALL_STARTED:
+    case HOB_CALL_DONE: return HOB_SAID_NOTHING;
+    }
+    if (c->state == HOB_CALL_NEW) return say_decided(r, env, c, out);
+    if (!turn) return HOB_SAID_NOTHING;
+    return c->state == HOB_CALL_ASK ? say_requested(r, c, out) : start(r, c, out);
+}
+
+int hob_run_next_tools(const hob_run *r, const hob_run_env *env, hob_draft *out) {
+    for (size_t i = 0; i < r->ncalls; i++) /* all are decided before the first starts */
+        if (r->calls[i].state == HOB_CALL_NEW) return next_of_call(r, env, &r->calls[i], false, out);
+    bool parallel = side_by_side(r), before_done = true;
+    for (size_t i = 0; i < r->ncalls; i++) {
+        bool turn = parallel ? at_work(r) < HOB_PARALLEL_MAX : before_done;
+        int said = next_of_call(r, env, &r->calls[i], turn, out);
+        if (said) return said;
+        before_done = before_done && r->calls[i].state == HOB_CALL_DONE;
+    }
+    return HOB_SAID_NOTHING;
+}
