@@ -1,0 +1,91 @@
+/*
+ * hob/runtime.h - the runtime: one loop, one store, any number of sessions.
+ *
+ * Life cycle: hob_config_create (and hob_config_load, if hob's usual files and variables are wanted) ->
+ * hob_runtime_create -> sessions (hob/session.h) -> hob_runtime_destroy, which closes what is still open.
+ *
+ * Two ways to live in a program:
+ *   own thread   (default) the runtime runs its loop on a thread of its own; calls may come from any thread.
+ *   host loop    the host polls hob_runtime_fd() for reading, at most hob_runtime_timeout() milliseconds, and calls
+ *                hob_runtime_process(). Blocking calls made on that thread run the loop meanwhile; made inside one
+ *                of hob's callbacks they return HOB_EDEADLK.
+ *
+ * Thread rule: calls are marked [any], [loop] (the thread that drives the loop) or [setup] (before the first session).
+ * The library installs no signal handlers, writes to no standard stream, and starts no thread but the loop's (own
+ * thread mode), the store's writer, and at most `workers` workers.
+ */
+#ifndef HOB_RUNTIME_H
+#define HOB_RUNTIME_H
+
+#include <hob/config.h>
+#include <hob/event.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hob_runtime hob_runtime;
+
+typedef enum hob_loop_mode { HOB_LOOP_OWN_THREAD, HOB_LOOP_HOST } hob_loop_mode;
+
+typedef struct hob_runtime_opts {
+    size_t size;
+    const hob_config *config;   /* must outlive the runtime; NULL = built-in defaults */
+    hob_loop_mode loop;
+    const char *store;          /* sqlite | sqlite:FILE | memory; NULL = the configuration's, else memory */
+    const char *state_dir;      /* where `sqlite` lives; NULL = the configuration's */
+    const char *exec_helper;    /* path of hob-exec; NULL = libexec_dir, else the copy inside the library */
+    const char *libexec_dir;
+    const char *const *envp;    /* variables that commands may see (filtered); NULL = a bare PATH */
+    unsigned workers;           /* worker threads at most; 0 = 4 */
+} hob_runtime_opts;
+#define HOB_RUNTIME_OPTS_INIT                                                                      \
+    { sizeof(hob_runtime_opts), NULL, HOB_LOOP_OWN_THREAD, NULL, NULL, NULL, NULL, NULL, 0 }
+
+HOB_API int hob_runtime_create(const hob_runtime_opts *o, hob_runtime **out, hob_error *err);
+/* Closes every session (parked and running work stays resumable), then frees. Not inside a callback. */
+HOB_API void hob_runtime_destroy(hob_runtime *rt);
+
+/* Host loop mode. [loop] */
+HOB_API int hob_runtime_fd(hob_runtime *rt);
+HOB_API int hob_runtime_timeout(hob_runtime *rt); /* ms, -1 = none */
+HOB_API int hob_runtime_process(hob_runtime *rt);
+/* Makes a blocking call on the loop thread look around: HOB_EAGAIN. [any], async-signal-safe. */
+HOB_API void hob_runtime_wake(hob_runtime *rt);
+
+/* ---- what is stored: no session needs to be open ------------------------------------------- */
+
+/* A page of rows: JSON objects, newest first. */
+typedef struct hob_page hob_page;
+HOB_API size_t hob_page_count(const hob_page *p);
+HOB_API hob_str hob_page_row(const hob_page *p, size_t i); /* one JSON object */
+HOB_API hob_str hob_page_next(const hob_page *p);          /* cursor of the next page, "" = the last */
+HOB_API void hob_page_destroy(hob_page *p);
+
+typedef struct hob_page_opts {
+    size_t size;
+    const char *cwd;     /* sessions of this folder only */
+    const char *session; /* runs of this session only */
+    const char *status;  /* runs with this status only */
+    const char *cursor;
+    size_t limit;        /* 0 = 50 */
+} hob_page_opts;
+#define HOB_PAGE_OPTS_INIT { sizeof(hob_page_opts), NULL, NULL, NULL, NULL, 0 }
+
+/* Reads index rows only, never a log. Blocking. [any] */
+HOB_API int hob_runtime_sessions(hob_runtime *rt, const hob_page_opts *o, hob_page **out, hob_error *err);
+HOB_API int hob_runtime_runs(hob_runtime *rt, const hob_page_opts *o, hob_page **out, hob_error *err);
+/* One row by id or unique prefix. HOB_ENOENT, HOB_EAMBIGUOUS. */
+HOB_API int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page **out, hob_error *err);
+/* Stored events with seq > after, as rows; `limit` 0 = 1000. The session may be owned by anybody. */
+HOB_API int hob_runtime_events(hob_runtime *rt, const char *session, uint64_t after, size_t limit,
+                               hob_page **out, hob_error *err);
+HOB_API int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err);
+/* Names that can be given as a model: rows {"name","provider","context","output","priced","key"}. */
+HOB_API int hob_runtime_models(hob_runtime *rt, hob_page **out, hob_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

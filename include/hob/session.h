@@ -1,0 +1,186 @@
+/*
+ * hob/session.h - a session: a conversation in which a model works with tools, and of which nothing is lost.
+ *
+ * Life cycle: hob_session_create -> hob_session_prompt -> events -> hob_session_close. A prompt starts a run; the run
+ * ends with run_finished; when nothing is queued any more the session is settled. Everything that happens is an event
+ * in the session's log (hob/event.h). What a call returns and what a reader sees is durable: it survives kill -9.
+ *
+ * Reading events is optional: nothing depends on anybody reading. A reader that is slow gets streamed text in larger
+ * pieces; it never holds up the work.
+ *
+ * Every call is [any] unless marked. Handles are not reference counted: close once, last.
+ */
+#ifndef HOB_SESSION_H
+#define HOB_SESSION_H
+
+#include <hob/runtime.h>
+#include <hob/tool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hob_session hob_session;
+
+typedef enum hob_choice {
+    HOB_SESSION_NEW,
+    HOB_SESSION_CONTINUE,  /* the newest one of cwd; HOB_ENOENT if there is none */
+    HOB_SESSION_OPEN,      /* `id`, or a unique prefix of one */
+    HOB_SESSION_IN_MEMORY  /* gone when closed */
+} hob_choice;
+
+/* What to do with a run that a dead process left unfinished. A run that waits for an approval is not unfinished: it
+ * goes on waiting, whatever is chosen here. */
+typedef enum hob_on_unfinished {
+    HOB_UNFINISHED_RESUME, /* continue it */
+    HOB_UNFINISHED_SETTLE, /* end it; calls whose outcome is not known become `unknown` */
+    HOB_UNFINISHED_LEAVE   /* decide later: hob_session_resume, or a prompt, which settles it */
+} hob_on_unfinished;
+
+typedef enum hob_approver {
+    HOB_APPROVER_NONE, /* nobody can be asked: calls that need an approval are denied */
+    HOB_APPROVER_HOST  /* the host answers with hob_session_confirm_tool_use */
+} hob_approver;
+
+enum {
+    HOB_SESSION_NO_BUILTIN_TOOLS = 1,
+    HOB_SESSION_CONTEXT_FILES = 2, /* read AGENTS.md / CLAUDE.md of cwd and its parents into the system prompt */
+    HOB_SESSION_STEER_AFTER_BATCH = 4, /* steering waits for all calls of the answer instead of skipping the rest */
+    HOB_SESSION_STEER_ALL = 8,         /* deliver all steering messages at once */
+    HOB_SESSION_FORK = 16              /* OPEN or CONTINUE: work on a copy, the original stays as it is */
+};
+
+typedef struct hob_session_opts {
+    size_t size;
+    hob_choice choice;
+    const char *id;    /* OPEN: which; NEW: the id to give it (NULL = made) */
+    const char *cwd;   /* absolute; the first root of the tools. NULL: no built-in tools */
+    const char *const *add_dirs; /* further roots, NULL-terminated; may be NULL */
+    const char *model;    /* hint; NULL = the session's, else the configuration's */
+    const char *thinking; /* off minimal low medium high xhigh; NULL = the model's or session's */
+    const char *system_prompt;        /* replaces hob's own; NULL = the session's, else hob's own */
+    const char *append_system_prompt;
+    const char *permission_mode;      /* ask accept-edits plan yolo; NULL = the configuration's */
+    const char *const *allow;         /* rules, NULL-terminated; may be NULL */
+    const char *const *deny;
+    hob_approver approver;
+    hob_on_unfinished on_unfinished;
+    unsigned flags;
+    int64_t max_turns, max_tokens, max_tool_calls, timeout_ms; /* 0 = the configuration's, else none */
+    double max_cost_usd;
+    const hob_tool *tools; /* tools of the host */
+    size_t ntools;
+} hob_session_opts;
+#define HOB_SESSION_OPTS_INIT { sizeof(hob_session_opts), HOB_SESSION_NEW, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
+      NULL, NULL, NULL, HOB_APPROVER_NONE, HOB_UNFINISHED_RESUME, 0, 0, 0, 0, 0, 0, NULL, 0 }
+
+/* All or nothing. HOB_EBUSY (owned by another process: the message names it), HOB_ENOENT, HOB_EAUTH, HOB_ECONFIG,
+ * HOB_EVERSION, HOB_ESTORE. Blocking. */
+HOB_API int hob_session_create(hob_runtime *rt, const hob_session_opts *o, hob_session **out, hob_error *err);
+/* Stops admitting, leaves unfinished and waiting runs resumable, flushes, frees. To stop the work for good: cancel first.
+ * Not inside a callback. */
+HOB_API void hob_session_close(hob_session *s);
+
+/* ---- work ---------------------------------------------------------------------------------------- */
+
+/* Starts a run and returns when that is durable. HOB_EBUSY: a run is under way. */
+HOB_API int hob_session_prompt(hob_session *s, hob_str text, hob_error *err);
+/* The same with content blocks (docs/messages.md): a JSON array of text and image blocks. */
+HOB_API int hob_session_prompt_content(hob_session *s, hob_str content_json, hob_error *err);
+/* Delivered after the running tool; the calls of the answer not yet started are skipped. HOB_EIDLE when idle. */
+HOB_API int hob_session_steer(hob_session *s, hob_str text, hob_error *err);
+/* Delivered when all current work is done; survives a restart. HOB_EIDLE when idle. */
+HOB_API int hob_session_follow_up(hob_session *s, hob_str text, hob_error *err);
+/* Continues an unfinished run (HOB_UNFINISHED_LEAVE). HOB_EIDLE if there is none. */
+HOB_API int hob_session_resume(hob_session *s, hob_error *err);
+
+typedef enum hob_queue_choice {
+    HOB_QUEUED_RETURN, /* waiting messages come back in a queue_returned event */
+    HOB_QUEUED_KEEP,   /* they stay for the next run */
+    HOB_QUEUED_DROP
+} hob_queue_choice;
+
+/* Asks the run to stop and returns when that is durable; nothing is a success too. Tools get up to 5 s to wind down. */
+HOB_API int hob_session_cancel(hob_session *s, hob_queue_choice q, hob_error *err);
+/* Cancels and waits until the session is settled. */
+HOB_API int hob_session_cancel_and_settle(hob_session *s, hob_queue_choice q, int64_t timeout_ms, hob_error *err);
+/* Cancel without grace: processes are killed, tools that do not answer become `unknown`. Usable at once. */
+HOB_API int hob_session_abort(hob_session *s, hob_error *err);
+HOB_API int hob_session_is_running(hob_session *s); /* 1 also while parked */
+HOB_API int hob_session_is_parked(hob_session *s);  /* 1 while it waits for an approval only */
+
+/* ---- results ---------------------------------------------------------------------------------------- */
+
+/* How the last prompt (with its follow-ups) ended. */
+typedef struct hob_result hob_result;
+HOB_API hob_str hob_result_json(const hob_result *r);   /* the `result` object of the contract */
+HOB_API hob_str hob_result_status(const hob_result *r); /* completed failed cancelled interrupted limit parked */
+HOB_API hob_str hob_result_text(const hob_result *r);
+HOB_API int hob_result_code(const hob_result *r); /* HOB_OK when completed, else the HOB_E code */
+HOB_API void hob_result_destroy(hob_result *r);
+
+/* Waits until the session is settled, or parked with HOB_APPROVER_NONE reading nobody; timeout_ms < 0 = for ever.
+ * HOB_ETIMEDOUT; HOB_EAGAIN after hob_runtime_wake. `out` may be NULL. */
+HOB_API int hob_session_wait(hob_session *s, int64_t timeout_ms, hob_result **out, hob_error *err);
+HOB_API int hob_session_prompt_and_wait(hob_session *s, hob_str text, int64_t timeout_ms, hob_result **out,
+                                        hob_error *err);
+
+/* ---- events ----------------------------------------------------------------------------------------- */
+
+/* The next event: 1 and *out (to be unref'ed); 0 = no more: the session is settled and everything was read (or nothing
+ * ever ran); HOB_ETIMEDOUT; HOB_EAGAIN after hob_runtime_wake; HOB_ESTORE when the store failed. Starts with the first
+ * event after the handle was created, unless hob_session_seek says otherwise. */
+HOB_API int hob_session_next_event(hob_session *s, int64_t timeout_ms, hob_event **out);
+/* Becomes readable when hob_session_next_event would not wait. The fd stays the session's. */
+HOB_API int hob_session_fd(hob_session *s);
+/* Reads on from the event after `seq`; 0 = from the beginning of the log. */
+HOB_API int hob_session_seek(hob_session *s, uint64_t seq);
+/* Instead of hob_session_next_event: called on the loop thread for each event; must not block. NULL = off. */
+typedef void (*hob_event_fn)(hob_session *s, hob_event *e, void *user);
+HOB_API int hob_session_on_event(hob_session *s, hob_event_fn fn, void *user);
+
+/* ---- approvals -------------------------------------------------------------------------------------- */
+
+typedef enum hob_verdict { HOB_VERDICT_DENY, HOB_VERDICT_ALLOW } hob_verdict;
+
+/* Waiting approvals as approval_requested event objects. */
+HOB_API int hob_session_pending_confirmations(hob_session *s, hob_page **out, hob_error *err);
+/* Once only: HOB_EEXIST if it was answered already, HOB_ENOENT if no such call waits. */
+HOB_API int hob_session_confirm_tool_use(hob_session *s, hob_str call, hob_verdict v, hob_str reason, hob_error *err);
+/* Denies all that wait; returns how many. */
+HOB_API int hob_session_cancel_confirmations(hob_session *s, hob_error *err);
+
+/* ---- settings ----------------------------------------------------------------------------------------- */
+
+/* For the next model call; on error the old model stays. HOB_ENOENT, HOB_EAMBIGUOUS, HOB_EAUTH. */
+HOB_API int hob_session_set_model(hob_session *s, const char *hint, hob_error *err);
+HOB_API int hob_session_set_thinking(hob_session *s, const char *level, hob_error *err);
+HOB_API int hob_session_set_title(hob_session *s, hob_str title, hob_error *err);
+HOB_API int hob_session_add_tool(hob_session *s, const hob_tool *tool, hob_error *err);
+
+/* ---- looking -------------------------------------------------------------------------------------------- */
+
+/* Copies, NUL-terminated, cut at cap; return the full length. */
+HOB_API int hob_session_id(hob_session *s, char *buf, size_t cap);
+HOB_API int hob_session_cwd(hob_session *s, char *buf, size_t cap);
+HOB_API int hob_session_model(hob_session *s, char *buf, size_t cap);    /* provider/model */
+HOB_API int hob_session_thinking(hob_session *s, char *buf, size_t cap);
+HOB_API const hob_config *hob_session_config(hob_session *s); /* the runtime's; NULL if it has none */
+/* One JSON object: id, cwd, model, thinking, running, parked, unfinished, last_seq, usage, cost_usd, context_files… */
+HOB_API int hob_session_info(hob_session *s, hob_page **out, hob_error *err);
+/* The conversation as the model sees it: message events and results, oldest first. */
+HOB_API int hob_session_history(hob_session *s, hob_page **out, hob_error *err);
+/* All messages as a tree: rows {"entry","parent","role","text","active"}. */
+HOB_API int hob_session_tree(hob_session *s, hob_page **out, hob_error *err);
+/* Stored events with seq > after: a durable cursor. */
+HOB_API int hob_session_entries(hob_session *s, uint64_t after, hob_page **out, hob_error *err);
+/* Continues from another entry ("e12"; "" = before the first); HOB_EBUSY while running. */
+HOB_API int hob_session_move(hob_session *s, const char *entry, hob_error *err);
+/* Roots of the file tools, one row each. */
+HOB_API int hob_session_workspace(hob_session *s, hob_page **out, hob_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
