@@ -40,16 +40,14 @@ static void free_chunks(chunk *c) {
 }
 
 void hob_arena_destroy(hob_arena *a) {
-    if (!a)
-        return;
+    if (!a) return;
     free_chunks(a->chunks);
     hob_free(a);
 }
 
 void hob_arena_reset(hob_arena *a) {
     a->used = 0;
-    if (!a->chunks)
-        return;
+    if (!a->chunks) return;
     free_chunks(a->chunks->next);
     a->chunks->next = NULL;
     a->at = a->chunks->bytes;
@@ -58,8 +56,7 @@ void hob_arena_reset(hob_arena *a) {
 
 static chunk *chunk_create(size_t cap) {
     chunk *c = hob_mem_resize(NULL, sizeof(chunk) + cap);
-    if (!c)
-        return NULL;
+    if (!c) return NULL;
     c->next = NULL;
     c->cap = cap;
     return c;
@@ -68,8 +65,7 @@ static chunk *chunk_create(size_t cap) {
 /* A block for one large object. */
 static char *block_alone(hob_arena *a, size_t n) {
     chunk *c = chunk_create(n);
-    if (!c)
-        return NULL;
+    if (!c) return NULL;
     if (a->chunks) {
         c->next = a->chunks->next;
         a->chunks->next = c;
@@ -81,11 +77,9 @@ static char *block_alone(hob_arena *a, size_t n) {
 }
 
 static char *block_from_new_chunk(hob_arena *a, size_t n) {
-    if (n > a->next_cap / 2)
-        return block_alone(a, n);
+    if (n > a->next_cap / 2) return block_alone(a, n);
     chunk *c = chunk_create(a->next_cap);
-    if (!c)
-        return NULL;
+    if (!c) return NULL;
     c->next = a->chunks;
     a->chunks = c;
     a->at = c->bytes + n;
@@ -95,8 +89,7 @@ static char *block_from_new_chunk(hob_arena *a, size_t n) {
 }
 
 static char *take(hob_arena *a, size_t n, size_t align) {
-    if (n > a->max - a->used)
-        return NULL;
+    if (n > a->max - a->used) return NULL;
     size_t pad = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
     char *p;
     if ((size_t)(a->end - a->at) >= pad && (size_t)(a->end - a->at) - pad >= n && a->at) {
@@ -104,8 +97,7 @@ static char *take(hob_arena *a, size_t n, size_t align) {
         a->at = p + n;
     } else {
         p = block_from_new_chunk(a, n);
-        if (!p)
-            return NULL;
+        if (!p) return NULL;
     }
     a->used += n;
     return p;
@@ -122,10 +114,8 @@ void *hob_arena_bytes(hob_arena *a, size_t n) {
 
 hob_str hob_arena_dup(hob_arena *a, hob_str s) {
     char *p = s.n < SIZE_MAX ? take(a, s.n + 1, 1) : NULL;
-    if (!p)
-        return HOB_STR_NULL;
-    if (s.n)
-        memcpy(p, s.p, s.n);
+    if (!p) return HOB_STR_NULL;
+    if (s.n) memcpy(p, s.p, s.n);
     p[s.n] = '\0';
     return hob_str_n(p, s.n);
 }

@@ -22,32 +22,26 @@ void hob_buf_reset(hob_buf *b) {
 }
 
 static int grow(hob_buf *b, size_t extra) {
-    if (extra > b->max - b->n)
-        return b->err = HOB_ETOOBIG;
+    if (extra > b->max - b->n) return b->err = HOB_ETOOBIG;
     size_t cap = HOB_MAX(HOB_MAX(b->n + extra, b->cap * 2), (size_t)FIRST_CAP);
     cap = HOB_MIN(cap, b->max);
     char *p = hob_mem_resize(b->p, cap + 1);
-    if (!p)
-        return b->err = HOB_ETOOBIG;
+    if (!p) return b->err = HOB_ETOOBIG;
     b->p = p;
     b->cap = cap;
     return HOB_OK;
 }
 
 char *hob_buf_reserve(hob_buf *b, size_t n) {
-    if (b->err)
-        return NULL;
-    if ((!b->p || n > b->cap - b->n) && grow(b, n) < 0)
-        return NULL;
+    if (b->err) return NULL;
+    if ((!b->p || n > b->cap - b->n) && grow(b, n) < 0) return NULL;
     return b->p + b->n;
 }
 
 int hob_buf_add(hob_buf *b, hob_str s) {
-    if (s.n == 0)
-        return b->err;
+    if (s.n == 0) return b->err;
     char *to = hob_buf_reserve(b, s.n);
-    if (!to)
-        return b->err;
+    if (!to) return b->err;
     memcpy(to, s.p, s.n);
     b->n += s.n;
     return HOB_OK;
@@ -59,25 +53,21 @@ int hob_buf_addz(hob_buf *b, const char *z) {
 
 int hob_buf_addc(hob_buf *b, char c) {
     char *to = hob_buf_reserve(b, 1);
-    if (!to)
-        return b->err;
+    if (!to) return b->err;
     *to = c;
     b->n++;
     return HOB_OK;
 }
 
 int hob_buf_addf(hob_buf *b, const char *fmt, ...) {
-    if (!hob_buf_reserve(b, 0))
-        return b->err;
+    if (!hob_buf_reserve(b, 0)) return b->err;
     va_list args;
     va_start(args, fmt);
     int n = vsnprintf(b->p + b->n, b->cap - b->n + 1, fmt, args);
     va_end(args);
-    if (n < 0)
-        return b->err = HOB_EINVAL;
+    if (n < 0) return b->err = HOB_EINVAL;
     if ((size_t)n > b->cap - b->n) {
-        if (!hob_buf_reserve(b, (size_t)n))
-            return b->err;
+        if (!hob_buf_reserve(b, (size_t)n)) return b->err;
         va_start(args, fmt);
         vsnprintf(b->p + b->n, (size_t)n + 1, fmt, args);
         va_end(args);
@@ -89,13 +79,11 @@ int hob_buf_addf(hob_buf *b, const char *fmt, ...) {
 void hob_buf_consume(hob_buf *b, size_t n) {
     n = HOB_MIN(n, b->n);
     b->n -= n;
-    if (b->n && n)
-        memmove(b->p, b->p + n, b->n);
+    if (b->n && n) memmove(b->p, b->p + n, b->n);
 }
 
 const char *hob_buf_z(hob_buf *b) {
-    if (!b->p)
-        return "";
+    if (!b->p) return "";
     b->p[b->n] = '\0';
     return b->p;
 }

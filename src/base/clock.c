@@ -10,8 +10,7 @@
 
 static int64_t read_ms(clockid_t id) {
     struct timespec t;
-    if (clock_gettime(id, &t) != 0)
-        return 0;
+    if (clock_gettime(id, &t) != 0) return 0;
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
@@ -91,12 +90,10 @@ void hob_time_format(int64_t wall_ms, char out[25]) {
 
 /* Reads exactly n digits off *s. */
 static bool take_digits(hob_str *s, size_t n, int *out) {
-    if (s->n < n)
-        return false;
+    if (s->n < n) return false;
     int v = 0;
     for (size_t i = 0; i < n; i++) {
-        if (s->p[i] < '0' || s->p[i] > '9')
-            return false;
+        if (s->p[i] < '0' || s->p[i] > '9') return false;
         v = v * 10 + (s->p[i] - '0');
     }
     *out = v;
@@ -105,8 +102,7 @@ static bool take_digits(hob_str *s, size_t n, int *out) {
 }
 
 static bool take_char(hob_str *s, const char *any_of) {
-    if (s->n == 0 || s->p[0] == '\0' || !strchr(any_of, s->p[0]))
-        return false;
+    if (s->n == 0 || s->p[0] == '\0' || !strchr(any_of, s->p[0])) return false;
     *s = hob_str_skip(*s, 1);
     return true;
 }
@@ -114,32 +110,23 @@ static bool take_char(hob_str *s, const char *any_of) {
 static bool take_date(hob_str *s, int64_t *days) {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int y, m, d;
-    if (!take_digits(s, 4, &y) || !take_char(s, "-"))
-        return false;
-    if (!take_digits(s, 2, &m) || !take_char(s, "-") || !take_digits(s, 2, &d))
-        return false;
+    if (!take_digits(s, 4, &y) || !take_char(s, "-")) return false;
+    if (!take_digits(s, 2, &m) || !take_char(s, "-") || !take_digits(s, 2, &d)) return false;
     bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
-    if (m < 1 || m > 12 || d < 1 || d > lengths[m - 1] + (leap && m == 2))
-        return false;
+    if (m < 1 || m > 12 || d < 1 || d > lengths[m - 1] + (leap && m == 2)) return false;
     *days = days_of(y, m, d);
     return true;
 }
 
 static bool take_time(hob_str *s, int64_t *ms) {
     int hour, minute, second, digit;
-    if (!take_digits(s, 2, &hour) || !take_char(s, ":"))
-        return false;
-    if (!take_digits(s, 2, &minute) || !take_char(s, ":"))
-        return false;
-    if (!take_digits(s, 2, &second))
-        return false;
-    if (hour > 23 || minute > 59 || second > 60)
-        return false; /* 60: a leap second */
+    if (!take_digits(s, 2, &hour) || !take_char(s, ":")) return false;
+    if (!take_digits(s, 2, &minute) || !take_char(s, ":")) return false;
+    if (!take_digits(s, 2, &second)) return false;
+    if (hour > 23 || minute > 59 || second > 60) return false; /* 60: a leap second */
     *ms = ((hour * 60 + minute) * 60 + second) * INT64_C(1000);
-    if (!take_char(s, "."))
-        return true;
-    if (!take_digits(s, 1, &digit))
-        return false;
+    if (!take_char(s, ".")) return true;
+    if (!take_digits(s, 1, &digit)) return false;
     int scale = 100;
     do {
         *ms += digit * scale;
@@ -150,26 +137,20 @@ static bool take_time(hob_str *s, int64_t *ms) {
 
 static bool take_zone(hob_str *s, int64_t *ms) {
     *ms = 0;
-    if (take_char(s, "Zz"))
-        return true;
+    if (take_char(s, "Zz")) return true;
     bool west = s->n > 0 && s->p[0] == '-';
     int hour, minute;
-    if (!take_char(s, "+-") || !take_digits(s, 2, &hour))
-        return false;
-    if (!take_char(s, ":") || !take_digits(s, 2, &minute))
-        return false;
-    if (hour > 23 || minute > 59)
-        return false;
+    if (!take_char(s, "+-") || !take_digits(s, 2, &hour)) return false;
+    if (!take_char(s, ":") || !take_digits(s, 2, &minute)) return false;
+    if (hour > 23 || minute > 59) return false;
     *ms = (hour * 60 + minute) * INT64_C(60000) * (west ? -1 : 1);
     return true;
 }
 
 int hob_time_parse(hob_str s, int64_t *wall_ms) {
     int64_t days, in_day, zone;
-    if (!take_date(&s, &days) || !take_char(&s, "Tt "))
-        return HOB_EPARSE;
-    if (!take_time(&s, &in_day) || !take_zone(&s, &zone) || s.n != 0)
-        return HOB_EPARSE;
+    if (!take_date(&s, &days) || !take_char(&s, "Tt ")) return HOB_EPARSE;
+    if (!take_time(&s, &in_day) || !take_zone(&s, &zone) || s.n != 0) return HOB_EPARSE;
     *wall_ms = days * DAY_MS + in_day - zone;
     return HOB_OK;
 }

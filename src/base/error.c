@@ -13,8 +13,7 @@ const char *hob_version(void) {
 const char *hob_error_name(int code) {
     switch (code) {
 #define HOB_X(name, value, text, retryable)                                                        \
-    case -(value):                                                                                 \
-        return "HOB_" #name;
+    case -(value): return "HOB_" #name;
         HOB_ERRORS(HOB_X)
 #undef HOB_X
     }
@@ -24,8 +23,7 @@ const char *hob_error_name(int code) {
 const char *hob_error_text(int code) {
     switch (code) {
 #define HOB_X(name, value, text, retryable)                                                        \
-    case -(value):                                                                                 \
-        return text;
+    case -(value): return text;
         HOB_ERRORS(HOB_X)
 #undef HOB_X
     }
@@ -35,8 +33,7 @@ const char *hob_error_text(int code) {
 int hob_error_retryable(int code) {
     switch (code) {
 #define HOB_X(name, value, text, retryable)                                                        \
-    case -(value):                                                                                 \
-        return retryable;
+    case -(value): return retryable;
         HOB_ERRORS(HOB_X)
 #undef HOB_X
     }
@@ -46,13 +43,11 @@ int hob_error_retryable(int code) {
 /* Cuts what vsnprintf cut in the middle of a character, so that messages stay UTF-8. */
 static void keep_utf8(char *z, size_t size) {
     size_t n = strlen(z);
-    if (n + 1 == size)
-        z[hob_utf8_complete(hob_str_n(z, n))] = '\0';
+    if (n + 1 == size) z[hob_utf8_complete(hob_str_n(z, n))] = '\0';
 }
 
 int hob_fail(hob_error *err, int code, int sub, const char *fmt, ...) {
-    if (!err)
-        return code;
+    if (!err) return code;
     hob_error e = {.code = code, .sub = sub};
     va_list args;
     va_start(args, fmt);
@@ -65,8 +60,7 @@ int hob_fail(hob_error *err, int code, int sub, const char *fmt, ...) {
 
 int hob_fail_errno(hob_error *err, int code, const char *fmt, ...) {
     int saved = errno;
-    if (!err)
-        return code;
+    if (!err) return code;
     hob_error e = {.code = code, .sub = saved};
     va_list args;
     va_start(args, fmt);

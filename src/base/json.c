@@ -25,8 +25,7 @@ hob_str hob_json_str(const hob_json *v) {
 }
 
 int hob_json_int(const hob_json *v, int64_t *out) {
-    if (!hob_json_is(v, HOB_JSON_NUMBER))
-        return HOB_EINVAL;
+    if (!hob_json_is(v, HOB_JSON_NUMBER)) return HOB_EINVAL;
     return hob_number_int(hob_json_raw(v), out);
 }
 
@@ -47,8 +46,7 @@ size_t hob_json_count(const hob_json *v) {
 }
 
 const hob_json *hob_json_first(const hob_json *container) {
-    if (!is_container(container))
-        return NULL;
+    if (!is_container(container)) return NULL;
     return container->flags & HOB_JSON_INDEXED ? container->u.index[0] : container->u.child;
 }
 
@@ -57,13 +55,10 @@ const hob_json *hob_json_next(const hob_json *v) {
 }
 
 const hob_json *hob_json_at(const hob_json *array, size_t i) {
-    if (!hob_json_is(array, HOB_JSON_ARRAY) || i >= array->n)
-        return NULL;
-    if (array->flags & HOB_JSON_INDEXED)
-        return array->u.index[i];
+    if (!hob_json_is(array, HOB_JSON_ARRAY) || i >= array->n) return NULL;
+    if (array->flags & HOB_JSON_INDEXED) return array->u.index[i];
     const hob_json *v = array->u.child;
-    while (i-- > 0)
-        v = v->next;
+    while (i-- > 0) v = v->next;
     return v;
 }
 
@@ -72,12 +67,10 @@ hob_str hob_json_key(const hob_json *member) {
 }
 
 const hob_json *hob_json_get_n(const hob_json *object, hob_str key) {
-    if (!hob_json_is(object, HOB_JSON_OBJECT))
-        return NULL;
+    if (!hob_json_is(object, HOB_JSON_OBJECT)) return NULL;
     const hob_json *found = NULL; /* the last one wins */
     for (const hob_json *m = object->u.child; m; m = m->next) {
-        if (m->key_n == key.n && (key.n == 0 || memcmp(m->key, key.p, key.n) == 0))
-            found = m;
+        if (m->key_n == key.n && (key.n == 0 || memcmp(m->key, key.p, key.n) == 0)) found = m;
     }
     return found;
 }

@@ -44,20 +44,16 @@ static state no_memory(reader *r) {
 
 static state after_scan(hob_scan_result result, state next) {
     switch (result) {
-    case HOB_SCAN_OK:
-        return next;
-    case HOB_SCAN_BAD:
-        return BAD;
-    case HOB_SCAN_END:
-        return CUT;
+    case HOB_SCAN_OK: return next;
+    case HOB_SCAN_BAD: return BAD;
+    case HOB_SCAN_END: return CUT;
     }
     return BAD;
 }
 
 static hob_json *node_create(reader *r, hob_json_type type, const char *raw) {
     hob_json *v = hob_arena_alloc(r->arena, sizeof(*v));
-    if (!v)
-        return NULL;
+    if (!v) return NULL;
     v->type = (uint8_t)type;
     v->raw = raw;
     v->key = r->key.p;
@@ -76,19 +72,16 @@ static void attach(reader *r, hob_json *v) {
     }
     hob_json *last = parent->u.child;
     v->next = last ? last->next : v;
-    if (last)
-        last->next = v;
+    if (last) last->next = v;
     parent->u.child = v;
     parent->n++;
 }
 
 static bool build_index(reader *r, hob_json *array) {
     hob_json **index = hob_arena_alloc(r->arena, array->n * sizeof(*index));
-    if (!index)
-        return false;
+    if (!index) return false;
     size_t i = 0;
-    for (hob_json *v = array->u.child; v; v = v->next)
-        index[i++] = v;
+    for (hob_json *v = array->u.child; v; v = v->next) index[i++] = v;
     array->u.index = index;
     array->flags |= HOB_JSON_INDEXED;
     return true;
@@ -105,18 +98,15 @@ static state close_container(reader *r) {
         last->next = NULL;
     }
     bool indexed = v->type == HOB_JSON_ARRAY && v->n >= HOB_JSON_INDEX_FROM;
-    if (indexed && !build_index(r, v))
-        return no_memory(r);
+    if (indexed && !build_index(r, v)) return no_memory(r);
     attach(r, v);
     return AFTER;
 }
 
 static state open_container(reader *r, hob_json_type type) {
-    if (r->depth >= r->max_depth)
-        return stop(r, FULL, "is nested too deeply");
+    if (r->depth >= r->max_depth) return stop(r, FULL, "is nested too deeply");
     hob_json *v = node_create(r, type, r->scan.p);
-    if (!v)
-        return no_memory(r);
+    if (!v) return no_memory(r);
     v->next = r->open;
     r->open = v;
     r->depth++;
@@ -127,11 +117,9 @@ static state open_container(reader *r, hob_json_type type) {
 /* The content of a scanned string: borrowed from the text, or decoded into the arena. */
 static bool content_of(reader *r, hob_str content, bool escaped, hob_str *out) {
     *out = content;
-    if (!escaped)
-        return true;
+    if (!escaped) return true;
     char *to = hob_arena_bytes(r->arena, content.n);
-    if (!to)
-        return false;
+    if (!to) return false;
     *out = hob_str_n(to, hob_scan_unescape(to, content));
     return true;
 }
@@ -141,22 +129,18 @@ static state read_string(reader *r) {
     bool escaped;
     hob_scan_result result = hob_scan_string(&r->scan, &escaped);
     bool cut = result == HOB_SCAN_END && r->scan.more;
-    if (result != HOB_SCAN_OK && !cut)
-        return after_scan(result, AFTER);
-    if (cut)
-        r->scan.p = r->scan.end;
+    if (result != HOB_SCAN_OK && !cut) return after_scan(result, AFTER);
+    if (cut) r->scan.p = r->scan.end;
     const char *end = cut ? r->scan.safe : r->scan.p - 1;
     hob_str content;
     hob_json *v = node_create(r, HOB_JSON_STRING, raw);
-    if (!v)
-        return no_memory(r);
+    if (!v) return no_memory(r);
     if (!content_of(r, hob_str_n(raw + 1, (size_t)(end - raw - 1)), escaped, &content)) {
         return no_memory(r);
     }
     v->u.str = content.p;
     v->n = (uint32_t)content.n;
-    if (cut)
-        v->flags |= HOB_JSON_CUT;
+    if (cut) v->flags |= HOB_JSON_CUT;
     attach(r, v);
     return cut ? CUT : AFTER;
 }
@@ -164,11 +148,9 @@ static state read_string(reader *r) {
 static state read_plain(reader *r, hob_json_type type, hob_str word) {
     const char *raw = r->scan.p;
     hob_scan_result result = word.n ? hob_scan_literal(&r->scan, word) : hob_scan_number(&r->scan);
-    if (result != HOB_SCAN_OK)
-        return after_scan(result, AFTER);
+    if (result != HOB_SCAN_OK) return after_scan(result, AFTER);
     hob_json *v = node_create(r, type, raw);
-    if (!v)
-        return no_memory(r);
+    if (!v) return no_memory(r);
     v->n = *raw == 't';
     attach(r, v);
     return AFTER;
@@ -176,18 +158,12 @@ static state read_plain(reader *r, hob_json_type type, hob_str word) {
 
 static state read_value(reader *r) {
     switch (*r->scan.p) {
-    case '{':
-        return open_container(r, HOB_JSON_OBJECT);
-    case '[':
-        return open_container(r, HOB_JSON_ARRAY);
-    case '"':
-        return read_string(r);
-    case 't':
-        return read_plain(r, HOB_JSON_BOOL, HOB_STR("true"));
-    case 'f':
-        return read_plain(r, HOB_JSON_BOOL, HOB_STR("false"));
-    case 'n':
-        return read_plain(r, HOB_JSON_NULL, HOB_STR("null"));
+    case '{': return open_container(r, HOB_JSON_OBJECT);
+    case '[': return open_container(r, HOB_JSON_ARRAY);
+    case '"': return read_string(r);
+    case 't': return read_plain(r, HOB_JSON_BOOL, HOB_STR("true"));
+    case 'f': return read_plain(r, HOB_JSON_BOOL, HOB_STR("false"));
+    case 'n': return read_plain(r, HOB_JSON_NULL, HOB_STR("null"));
     }
     if (*r->scan.p == '-' || (*r->scan.p >= '0' && *r->scan.p <= '9')) {
         return read_plain(r, HOB_JSON_NUMBER, HOB_STR_NULL);
@@ -196,29 +172,22 @@ static state read_value(reader *r) {
 }
 
 static state read_key(reader *r) {
-    if (*r->scan.p != '"')
-        return stop(r, BAD, "expected a key in double quotes");
+    if (*r->scan.p != '"') return stop(r, BAD, "expected a key in double quotes");
     const char *raw = r->scan.p;
     bool escaped;
     hob_scan_result result = hob_scan_string(&r->scan, &escaped);
-    if (result != HOB_SCAN_OK)
-        return after_scan(result, VALUE);
+    if (result != HOB_SCAN_OK) return after_scan(result, VALUE);
     hob_str content = hob_str_n(raw + 1, (size_t)(r->scan.p - raw - 2));
-    if (!content_of(r, content, escaped, &r->key))
-        return no_memory(r);
-    if (hob_scan_space(&r->scan) != HOB_SCAN_OK)
-        return BAD;
-    if (r->scan.p == r->scan.end)
-        return CUT;
-    if (*r->scan.p != ':')
-        return stop(r, BAD, "expected ':' after the key");
+    if (!content_of(r, content, escaped, &r->key)) return no_memory(r);
+    if (hob_scan_space(&r->scan) != HOB_SCAN_OK) return BAD;
+    if (r->scan.p == r->scan.end) return CUT;
+    if (*r->scan.p != ':') return stop(r, BAD, "expected ':' after the key");
     r->scan.p++;
     return VALUE;
 }
 
 static state read_after(reader *r) {
-    if (!r->open)
-        return stop(r, BAD, "there is more text behind the value");
+    if (!r->open) return stop(r, BAD, "there is more text behind the value");
     bool array = r->open->type == HOB_JSON_ARRAY;
     char c = *r->scan.p;
     if (c == (array ? ']' : '}')) {
@@ -231,32 +200,25 @@ static state read_after(reader *r) {
                           : "expected ',' or '}' after a member");
     }
     r->scan.p++;
-    if (r->scan.comments)
-        return array ? FIRST_ITEM : FIRST_KEY; /* a trailing comma is fine */
+    if (r->scan.comments) return array ? FIRST_ITEM : FIRST_KEY; /* a trailing comma is fine */
     return array ? VALUE : KEY;
 }
 
 static state step(reader *r, state st) {
     switch (st) {
     case FIRST_ITEM:
-        if (*r->scan.p == ']')
-            return read_after(r);
+        if (*r->scan.p == ']') return read_after(r);
         return read_value(r);
     case FIRST_KEY:
-        if (*r->scan.p == '}')
-            return read_after(r);
+        if (*r->scan.p == '}') return read_after(r);
         return read_key(r);
-    case VALUE:
-        return read_value(r);
-    case KEY:
-        return read_key(r);
-    case AFTER:
-        return read_after(r);
+    case VALUE: return read_value(r);
+    case KEY: return read_key(r);
+    case AFTER: return read_after(r);
     case DONE:
     case CUT:
     case BAD:
-    case FULL:
-        break;
+    case FULL: break;
     }
     return st;
 }
@@ -264,10 +226,8 @@ static state step(reader *r, state st) {
 static state run(reader *r) {
     state st = VALUE;
     while (st < DONE) {
-        if (hob_scan_space(&r->scan) != HOB_SCAN_OK)
-            return BAD;
-        if (r->scan.p == r->scan.end)
-            return st == AFTER && !r->open ? DONE : CUT;
+        if (hob_scan_space(&r->scan) != HOB_SCAN_OK) return BAD;
+        if (r->scan.p == r->scan.end) return st == AFTER && !r->open ? DONE : CUT;
         st = step(r, st);
     }
     return st;
@@ -275,16 +235,13 @@ static state run(reader *r) {
 
 static void reader_init(reader *r, hob_arena *a, hob_str text, const hob_json_opts *opts) {
     *r = (reader){.arena = a, .max_depth = HOB_JSON_MAX_DEPTH};
-    r->scan.p = text.n ? text.p : "";
+    r->scan.p = text.p ? text.p : "";
     r->scan.end = r->scan.p + text.n;
-    if (!opts)
-        return;
-    if (opts->max_depth)
-        r->max_depth = opts->max_depth;
+    if (!opts) return;
+    if (opts->max_depth) r->max_depth = opts->max_depth;
     r->scan.comments = opts->comments;
     /* Editors put a byte order mark before configuration files; RFC 8259 has none. */
-    if (opts->comments && hob_str_starts(text, HOB_STR("\xef\xbb\xbf")))
-        r->scan.p += 3;
+    if (opts->comments && hob_str_starts(text, HOB_STR("\xef\xbb\xbf"))) r->scan.p += 3;
 }
 
 /* Lines and columns count from 1, columns in characters. */
@@ -301,8 +258,7 @@ static void position_of(hob_str text, const char *at, size_t *line, size_t *colu
 }
 
 static int fail_at(hob_error *err, hob_str text, const char *at, const char *why) {
-    if (!err)
-        return HOB_EPARSE;
+    if (!err) return HOB_EPARSE;
     size_t line, column;
     position_of(text, at, &line, &column);
     return hob_fail(err, HOB_EPARSE, 0, "line %zu, column %zu: %s", line, column, why);
@@ -317,45 +273,35 @@ int hob_json_parse(hob_arena *a, hob_str text, const hob_json_opts *opts, const 
                    hob_error *err) {
     size_t max = opts && opts->max_bytes ? opts->max_bytes : HOB_JSON_MAX_BYTES;
     max = HOB_MIN(max, (size_t)UINT32_MAX); /* what a node can hold */
-    if (text.n > max)
-        return too_big(err, max);
+    if (text.n > max) return too_big(err, max);
     reader r;
     reader_init(&r, a, text, opts);
     switch (run(&r)) {
-    case DONE:
-        *out = r.root;
-        return HOB_OK;
-    case FULL:
-        return hob_fail(err, HOB_ETOOBIG, 0, "the JSON text %s", r.scan.why);
-    case CUT:
-        return fail_at(err, text, r.scan.end, "the text ends before the value does");
+    case DONE: *out = r.root; return HOB_OK;
+    case FULL: return hob_fail(err, HOB_ETOOBIG, 0, "the JSON text %s", r.scan.why);
+    case CUT: return fail_at(err, text, r.scan.end, "the text ends before the value does");
     case FIRST_ITEM:
     case FIRST_KEY:
     case VALUE:
     case KEY:
     case AFTER:
-    case BAD:
-        break;
+    case BAD: break;
     }
     return fail_at(err, text, r.scan.p, r.scan.why);
 }
 
 int hob_json_parse_partial(hob_arena *a, hob_str text, const hob_json **out) {
-    if (text.n > HOB_JSON_MAX_BYTES)
-        return HOB_ETOOBIG;
+    if (text.n > HOB_JSON_MAX_BYTES) return HOB_ETOOBIG;
     reader r;
     reader_init(&r, a, text, NULL);
     r.scan.more = true;
     state st = run(&r);
-    if (st == BAD)
-        return HOB_EPARSE;
-    if (st == FULL)
-        return HOB_ETOOBIG;
+    if (st == BAD) return HOB_EPARSE;
+    if (st == FULL) return HOB_ETOOBIG;
     r.scan.p = r.scan.end;
     while (r.open) {
         r.open->flags |= HOB_JSON_CUT;
-        if (close_container(&r) == FULL)
-            return HOB_ETOOBIG;
+        if (close_container(&r) == FULL) return HOB_ETOOBIG;
     }
     *out = r.root;
     return HOB_OK;

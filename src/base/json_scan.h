@@ -48,8 +48,7 @@ static inline hob_scan_result hob_scan_space(hob_scan *s) {
         if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
             s->p++;
         } else if (c == '/' && s->comments) {
-            if (hob_scan_comment(s) != HOB_SCAN_OK)
-                return HOB_SCAN_BAD;
+            if (hob_scan_comment(s) != HOB_SCAN_OK) return HOB_SCAN_BAD;
         } else {
             break;
         }
@@ -62,8 +61,7 @@ static inline hob_scan_result hob_scan_space(hob_scan *s) {
 static inline const char *hob_scan_plain_portable(const char *p, const char *end) {
     while (p < end) {
         unsigned char c = (unsigned char)*p;
-        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
-            break;
+        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\') break;
         p++;
     }
     return p;
@@ -79,8 +77,7 @@ static inline const char *hob_scan_plain(const char *p, const char *end) {
         /* Signed: bytes from 0x80 on are negative, so one comparison finds both kinds. */
         hit = _mm_or_si128(hit, _mm_cmplt_epi8(v, space));
         unsigned mask = (unsigned)_mm_movemask_epi8(hit);
-        if (mask)
-            return p + __builtin_ctz(mask);
+        if (mask) return p + __builtin_ctz(mask);
         p += 16;
     }
 #endif

@@ -14,8 +14,7 @@ void hob_jsonw_init(hob_jsonw *w, hob_buf *out) {
 
 /* Before a value or a key: the comma, unless nothing precedes it here. */
 static void separate(hob_jsonw *w) {
-    if (!w->first && !w->after_key && w->depth > 0)
-        hob_buf_addc(w->out, ',');
+    if (!w->first && !w->after_key && w->depth > 0) hob_buf_addc(w->out, ',');
     w->first = false;
     w->after_key = false;
 }
@@ -29,8 +28,7 @@ static void open_container(hob_jsonw *w, char c) {
 
 static void close_container(hob_jsonw *w, char c) {
     hob_buf_addc(w->out, c);
-    if (w->depth > 0)
-        w->depth--;
+    if (w->depth > 0) w->depth--;
     w->first = false; /* what was closed is a value of the container around it */
     w->after_key = false;
 }
@@ -82,8 +80,7 @@ int hob_json_quote(hob_buf *out, hob_str s) {
         const char *stop = hob_scan_plain(p, end);
         hob_buf_add(out, hob_str_n(p, (size_t)(stop - p)));
         p = stop;
-        if (p == end)
-            break;
+        if (p == end) break;
         if ((unsigned char)*p >= 0x80)
             p = add_utf8(out, p, end);
         else
@@ -111,11 +108,9 @@ void hob_jsonw_str(hob_jsonw *w, hob_str s) {
 void hob_jsonw_int(hob_jsonw *w, int64_t v) {
     char text[24], *p = text + sizeof(text);
     uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    do
-        *--p = (char)('0' + u % 10);
+    do *--p = (char)('0' + u % 10);
     while (u /= 10);
-    if (v < 0)
-        *--p = '-';
+    if (v < 0) *--p = '-';
     hob_jsonw_raw(w, hob_str_n(p, (size_t)(text + sizeof(text) - p)));
 }
 
@@ -148,8 +143,7 @@ void hob_jsonw_kstr(hob_jsonw *w, const char *key, hob_str s) {
 }
 
 void hob_jsonw_kstr_opt(hob_jsonw *w, const char *key, hob_str s) {
-    if (s.n)
-        hob_jsonw_kstr(w, key, s);
+    if (s.n) hob_jsonw_kstr(w, key, s);
 }
 
 void hob_jsonw_kint(hob_jsonw *w, const char *key, int64_t v) {

@@ -25,16 +25,13 @@ struct hob_map {
 
 hob_map *hob_map_create(void) {
     hob_map *m = HOB_NEW(hob_map);
-    if (hob_random(m->seed, sizeof(m->seed)) < 0)
-        m->seed[0] = (uint64_t)(uintptr_t)m;
+    if (hob_random(m->seed, sizeof(m->seed)) < 0) m->seed[0] = (uint64_t)(uintptr_t)m;
     return m;
 }
 
 void hob_map_destroy(hob_map *m) {
-    if (!m)
-        return;
-    for (size_t i = 0; i < m->filled; i++)
-        hob_free(m->entries[i].key);
+    if (!m) return;
+    for (size_t i = 0; i < m->filled; i++) hob_free(m->entries[i].key);
     hob_free(m->entries);
     hob_free(m->index);
     hob_free(m);
@@ -63,17 +60,14 @@ static uint64_t sip_hash(const uint64_t seed[2], hob_str s) {
     for (size_t i = 0; i <= s.n / 8; i++) {
         uint64_t word = 0;
         size_t left = HOB_MIN(s.n - i * 8, (size_t)8);
-        if (left)
-            memcpy(&word, s.p + i * 8, left);
-        if (i == s.n / 8)
-            word |= (uint64_t)s.n << 56;
+        if (left) memcpy(&word, s.p + i * 8, left);
+        if (i == s.n / 8) word |= (uint64_t)s.n << 56;
         v[3] ^= word;
         sip_round(v);
         v[0] ^= word;
     }
     v[2] ^= 0xff;
-    for (int i = 0; i < 3; i++)
-        sip_round(v);
+    for (int i = 0; i < 3; i++) sip_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
@@ -82,15 +76,13 @@ static size_t find(const hob_map *m, hob_str key, uint64_t hash) {
     size_t at = hash & (m->cap - 1);
     for (; m->index[at]; at = (at + 1) & (m->cap - 1)) {
         const entry *e = &m->entries[m->index[at] - 1];
-        if (e->key && e->hash == hash && hob_str_eq(hob_str_n(e->key, e->key_n), key))
-            break;
+        if (e->key && e->hash == hash && hob_str_eq(hob_str_n(e->key, e->key_n), key)) break;
     }
     return at;
 }
 
 static entry *lookup(const hob_map *m, hob_str key) {
-    if (m->count == 0)
-        return NULL;
+    if (m->count == 0) return NULL;
     size_t at = find(m, key, sip_hash(m->seed, key));
     return m->index[at] ? &m->entries[m->index[at] - 1] : NULL;
 }
@@ -102,8 +94,7 @@ void *hob_map_get(const hob_map *m, hob_str key) {
 
 /* Makes room for one more entry: closes the holes, doubles if it is really full. */
 static void rebuild(hob_map *m) {
-    if (m->count >= m->cap / 2)
-        m->cap = m->cap ? m->cap * 2 : 16;
+    if (m->count >= m->cap / 2) m->cap = m->cap ? m->cap * 2 : 16;
     entry *old = m->entries;
     size_t n = m->filled;
     m->entries = hob_alloc(m->cap / 4 * 3 * sizeof(entry));
@@ -111,8 +102,7 @@ static void rebuild(hob_map *m) {
     m->index = hob_alloc(m->cap * sizeof(*m->index));
     m->filled = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!old[i].key)
-            continue;
+        if (!old[i].key) continue;
         size_t at = find(m, hob_str_n(old[i].key, old[i].key_n), old[i].hash);
         m->entries[m->filled] = old[i];
         m->index[at] = (uint32_t)++m->filled;
@@ -127,8 +117,7 @@ void *hob_map_put(hob_map *m, hob_str key, void *value) {
         e->value = value;
         return replaced;
     }
-    if (m->filled == m->cap / 4 * 3)
-        rebuild(m);
+    if (m->filled == m->cap / 4 * 3) rebuild(m);
     uint64_t hash = sip_hash(m->seed, key);
     size_t at = find(m, key, hash);
     m->entries[m->filled] =
@@ -140,8 +129,7 @@ void *hob_map_put(hob_map *m, hob_str key, void *value) {
 
 void *hob_map_take(hob_map *m, hob_str key) {
     entry *e = lookup(m, key);
-    if (!e)
-        return NULL;
+    if (!e) return NULL;
     void *value = e->value;
     hob_free(e->key);
     *e = (entry){0};
@@ -154,14 +142,10 @@ size_t hob_map_count(const hob_map *m) {
 }
 
 bool hob_map_next(const hob_map *m, size_t *pos, hob_str *key, void **value) {
-    while (*pos < m->filled && !m->entries[*pos].key)
-        ++*pos;
-    if (*pos >= m->filled)
-        return false;
+    while (*pos < m->filled && !m->entries[*pos].key) ++*pos;
+    if (*pos >= m->filled) return false;
     const entry *e = &m->entries[(*pos)++];
-    if (key)
-        *key = hob_str_n(e->key, e->key_n);
-    if (value)
-        *value = e->value;
+    if (key) *key = hob_str_n(e->key, e->key_n);
+    if (value) *value = e->value;
     return true;
 }

@@ -18,8 +18,7 @@ void hob_set_oom_handler(hob_oom_fn fn, void *user) {
 }
 
 void hob_mem_oom(size_t wanted) {
-    if (oom_fn)
-        oom_fn(wanted, oom_user);
+    if (oom_fn) oom_fn(wanted, oom_user);
     char line[96];
     int n = snprintf(line, sizeof(line), "hob: out of memory (%zu bytes wanted)\n", wanted);
     ssize_t written = n > 0 ? write(STDERR_FILENO, line, (size_t)n) : 0;
@@ -53,22 +52,19 @@ static bool fault_now(void) {
 #endif
 
 void *hob_mem_resize(void *p, size_t n) {
-    if (fault_now())
-        return NULL;
+    if (fault_now()) return NULL;
     return realloc(p, n ? n : 1);
 }
 
 void *hob_alloc(size_t n) {
     void *p = calloc(1, n ? n : 1);
-    if (!p)
-        hob_mem_oom(n);
+    if (!p) hob_mem_oom(n);
     return p;
 }
 
 void *hob_realloc(void *p, size_t n) {
     void *q = realloc(p, n ? n : 1);
-    if (!q)
-        hob_mem_oom(n);
+    if (!q) hob_mem_oom(n);
     return q;
 }
 
@@ -78,7 +74,6 @@ void hob_free(void *p) {
 
 char *hob_dupz(hob_str s) {
     char *z = hob_alloc(s.n + 1);
-    if (s.n)
-        memcpy(z, s.p, s.n);
+    if (s.n) memcpy(z, s.p, s.n);
     return z;
 }

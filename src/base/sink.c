@@ -16,17 +16,14 @@ void hob_set_log_sink(hob_log_fn fn, hob_log_level max_level, void *user) {
 }
 
 void hob_log(hob_log_level level, const char *area, const char *fmt, ...) {
-    if (!sink_fn || level > sink_max)
-        return;
+    if (!sink_fn || level > sink_max) return;
     char line[1024];
     va_list args;
     va_start(args, fmt);
     int n = vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
-    if (n < 0)
-        return;
+    if (n < 0) return;
     hob_str message = hob_str_n(line, HOB_MIN((size_t)n, sizeof(line) - 1));
-    if ((size_t)n > message.n)
-        message.n = hob_utf8_complete(message);
+    if ((size_t)n > message.n) message.n = hob_utf8_complete(message);
     sink_fn(level, hob_str_z(area), message, sink_user);
 }

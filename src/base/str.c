@@ -17,11 +17,9 @@ static unsigned char lower(char c) {
 }
 
 bool hob_str_ieq(hob_str a, hob_str b) {
-    if (a.n != b.n)
-        return false;
+    if (a.n != b.n) return false;
     for (size_t i = 0; i < a.n; i++) {
-        if (lower(a.p[i]) != lower(b.p[i]))
-            return false;
+        if (lower(a.p[i]) != lower(b.p[i])) return false;
     }
     return true;
 }
@@ -29,8 +27,7 @@ bool hob_str_ieq(hob_str a, hob_str b) {
 int hob_str_cmp(hob_str a, hob_str b) {
     size_t n = HOB_MIN(a.n, b.n);
     int c = n ? memcmp(a.p, b.p, n) : 0;
-    if (c != 0)
-        return c;
+    if (c != 0) return c;
     return (a.n > b.n) - (a.n < b.n);
 }
 
@@ -43,8 +40,7 @@ bool hob_str_ends(hob_str s, hob_str suffix) {
 }
 
 hob_str hob_str_skip(hob_str s, size_t n) {
-    if (n == 0)
-        return s;
+    if (n == 0) return s;
     n = HOB_MIN(n, s.n);
     return hob_str_n(s.p ? s.p + n : NULL, s.n - n);
 }
@@ -59,18 +55,14 @@ static bool is_space(char c) {
 
 hob_str hob_str_trim(hob_str s) {
     size_t from = 0, to = s.n;
-    while (from < to && is_space(s.p[from]))
-        from++;
-    while (to > from && is_space(s.p[to - 1]))
-        to--;
+    while (from < to && is_space(s.p[from])) from++;
+    while (to > from && is_space(s.p[to - 1])) to--;
     return hob_str_skip(hob_str_first(s, to), from);
 }
 
 ptrdiff_t hob_str_find(hob_str s, hob_str needle) {
-    if (needle.n == 0)
-        return 0;
-    if (needle.n > s.n)
-        return -1;
+    if (needle.n == 0) return 0;
+    if (needle.n > s.n) return -1;
     const char *hit = memmem(s.p, s.n, needle.p, needle.n);
     return hit ? hit - s.p : -1;
 }
@@ -81,8 +73,7 @@ ptrdiff_t hob_str_chr(hob_str s, char c) {
 }
 
 bool hob_str_split(hob_str *rest, char sep, hob_str *part) {
-    if (!rest->p)
-        return false;
+    if (!rest->p) return false;
     ptrdiff_t at = hob_str_chr(*rest, sep);
     if (at < 0) {
         *part = *rest;
@@ -97,27 +88,21 @@ bool hob_str_split(hob_str *rest, char sep, hob_str *part) {
 int hob_str_int(hob_str s, int64_t *out) {
     bool negative = s.n > 0 && s.p[0] == '-';
     size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+') ? 1 : 0;
-    if (i == s.n)
-        return HOB_EPARSE;
+    if (i == s.n) return HOB_EPARSE;
     int64_t v = 0; /* counts downwards: INT64_MIN has no positive twin */
     for (; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9')
-            return HOB_EPARSE;
-        if (__builtin_mul_overflow(v, 10, &v))
-            return HOB_EPARSE;
-        if (__builtin_sub_overflow(v, s.p[i] - '0', &v))
-            return HOB_EPARSE;
+        if (s.p[i] < '0' || s.p[i] > '9') return HOB_EPARSE;
+        if (__builtin_mul_overflow(v, 10, &v)) return HOB_EPARSE;
+        if (__builtin_sub_overflow(v, s.p[i] - '0', &v)) return HOB_EPARSE;
     }
-    if (!negative && v == INT64_MIN)
-        return HOB_EPARSE;
+    if (!negative && v == INT64_MIN) return HOB_EPARSE;
     *out = negative ? v : -v;
     return HOB_OK;
 }
 
 uint64_t hob_str_hash(hob_str s) {
     uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < s.n; i++)
-        h = (h ^ (unsigned char)s.p[i]) * 0x100000001b3u;
+    for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 0x100000001b3u;
     return h;
 }
 
@@ -127,8 +112,7 @@ uint64_t hob_str_hash(hob_str s) {
 static size_t edit_distance(hob_str a, hob_str b) {
     size_t rows[3][NEAREST_MAX + 1];
     size_t *before = rows[0], *above = rows[1], *row = rows[2];
-    for (size_t j = 0; j <= b.n; j++)
-        above[j] = j;
+    for (size_t j = 0; j <= b.n; j++) above[j] = j;
     for (size_t i = 1; i <= a.n; i++) {
         row[0] = i;
         for (size_t j = 1; j <= b.n; j++) {
@@ -146,21 +130,17 @@ static size_t edit_distance(hob_str a, hob_str b) {
 }
 
 const char *hob_str_nearest(hob_str word, const char *const *candidates, size_t n) {
-    if (word.n == 0 || word.n > NEAREST_MAX)
-        return NULL;
+    if (word.n == 0 || word.n > NEAREST_MAX) return NULL;
     const char *best = NULL;
     size_t limit = HOB_MAX(word.n / 3, (size_t)1) + 1; /* a distance below it counts as near */
     for (size_t i = 0; i < n; i++) {
         hob_str c = hob_str_z(candidates[i]);
-        if (c.n == 0 || c.n > NEAREST_MAX)
-            continue;
+        if (c.n == 0 || c.n > NEAREST_MAX) continue;
         size_t d = edit_distance(word, c);
-        if (d >= limit || d >= HOB_MAX(word.n, c.n))
-            continue;
+        if (d >= limit || d >= HOB_MAX(word.n, c.n)) continue;
         limit = d;
         best = candidates[i];
-        if (d == 0)
-            break;
+        if (d == 0) break;
     }
     return best;
 }
