@@ -20,8 +20,7 @@ hob_answer *hob_answer_create(void) {
 }
 
 void hob_answer_destroy(hob_answer *a) {
-    if (!a)
-        return;
+    if (!a) return;
     for (size_t i = 0; i < a->nblocks; i++) {
         hob_buf_finish(&a->blocks[i].text);
         hob_buf_finish(&a->blocks[i].signature);
@@ -47,26 +46,22 @@ static hob_block *block_at(hob_answer *a, int block) {
 }
 
 static int keep(hob_answer *a, hob_str s, hob_str *out) {
-    if (s.n > HOB_ANSWER_MAX - a->bytes)
-        return HOB_ETOOBIG;
+    if (s.n > HOB_ANSWER_MAX - a->bytes) return HOB_ETOOBIG;
     hob_str copy = hob_arena_dup(a->arena, s);
-    if (s.n && !copy.p)
-        return HOB_ETOOBIG;
+    if (s.n && !copy.p) return HOB_ETOOBIG;
     a->bytes += s.n;
     *out = copy;
     return HOB_OK;
 }
 
 static int append(hob_answer *a, hob_buf *to, hob_str bytes) {
-    if (bytes.n > HOB_ANSWER_MAX - a->bytes || hob_buf_add(to, bytes) < 0)
-        return HOB_ETOOBIG;
+    if (bytes.n > HOB_ANSWER_MAX - a->bytes || hob_buf_add(to, bytes) < 0) return HOB_ETOOBIG;
     a->bytes += bytes.n;
     return HOB_OK;
 }
 
 int hob_answer_open(hob_answer *a, hob_block_kind kind) {
-    if (a->nblocks == MAX_BLOCKS)
-        return HOB_ETOOBIG;
+    if (a->nblocks == MAX_BLOCKS) return HOB_ETOOBIG;
     if (a->nblocks == a->cap) {
         a->cap = a->cap ? a->cap * 2 : 4;
         a->blocks = hob_realloc(a->blocks, a->cap * sizeof *a->blocks);
@@ -80,10 +75,8 @@ int hob_answer_open(hob_answer *a, hob_block_kind kind) {
 
 int hob_answer_append(hob_answer *a, int block, hob_str bytes) {
     hob_block *b = block_at(a, block);
-    if (!b || b->kind == HOB_BLOCK_OPAQUE)
-        return HOB_EINVAL;
-    if (bytes.n)
-        a->shown = true;
+    if (!b || b->kind == HOB_BLOCK_OPAQUE) return HOB_EINVAL;
+    if (bytes.n) a->shown = true;
     return append(a, &b->text, bytes);
 }
 
@@ -94,24 +87,20 @@ int hob_answer_signature(hob_answer *a, int block, hob_str bytes) {
 
 int hob_answer_call(hob_answer *a, int block, hob_str id, hob_str name) {
     hob_block *b = block_at(a, block);
-    if (!b || b->kind != HOB_BLOCK_TOOL_CALL)
-        return HOB_EINVAL;
+    if (!b || b->kind != HOB_BLOCK_TOOL_CALL) return HOB_EINVAL;
     int rc = id.n ? keep(a, id, &b->id) : HOB_OK;
-    if (rc == HOB_OK && name.n)
-        rc = keep(a, name, &b->name);
+    if (rc == HOB_OK && name.n) rc = keep(a, name, &b->name);
     return rc;
 }
 
 int hob_answer_opaque(hob_answer *a, int block, hob_str raw_json) {
     hob_block *b = block_at(a, block);
-    if (!b || b->kind != HOB_BLOCK_OPAQUE || !is_object(raw_json))
-        return HOB_EINVAL;
+    if (!b || b->kind != HOB_BLOCK_OPAQUE || !is_object(raw_json)) return HOB_EINVAL;
     return keep(a, raw_json, &b->raw);
 }
 
 static void leave_or_set(int64_t *to, int64_t value) {
-    if (value >= 0)
-        *to = value;
+    if (value >= 0) *to = value;
 }
 
 void hob_answer_usage(hob_answer *a, const hob_usage *u) {
@@ -140,12 +129,10 @@ void hob_answer_detail(hob_answer *a, hob_str words) {
 /* Events are lines. A line break in JSON can only stand between tokens, where a blank does as well. */
 static void write_raw(hob_jsonw *w, hob_str json) {
     hob_jsonw_raw(w, json);
-    if (w->out->err || w->out->n < json.n)
-        return;
+    if (w->out->err || w->out->n < json.n) return;
     char *p = w->out->p + w->out->n - json.n;
     for (size_t i = 0; i < json.n; i++) {
-        if (p[i] == '\n' || p[i] == '\r')
-            p[i] = ' ';
+        if (p[i] == '\n' || p[i] == '\r') p[i] = ' ';
     }
 }
 
@@ -204,14 +191,10 @@ static void write_opaque(hob_jsonw *w, const hob_block *b, hob_str provider) {
 /* A block that says nothing is never part of a message; a cut-off one keeps no unfinished call either. */
 static bool is_kept(const hob_block *b, bool whole) {
     switch (b->kind) {
-    case HOB_BLOCK_TEXT:
-        return b->text.n > 0;
-    case HOB_BLOCK_THINKING:
-        return b->text.n > 0 || b->signature.n > 0;
-    case HOB_BLOCK_TOOL_CALL:
-        return whole || is_object(hob_buf_str(&b->text));
-    case HOB_BLOCK_OPAQUE:
-        return b->raw.n > 0;
+    case HOB_BLOCK_TEXT: return b->text.n > 0;
+    case HOB_BLOCK_THINKING: return b->text.n > 0 || b->signature.n > 0;
+    case HOB_BLOCK_TOOL_CALL: return whole || is_object(hob_buf_str(&b->text));
+    case HOB_BLOCK_OPAQUE: return b->raw.n > 0;
     }
     return false;
 }
@@ -224,21 +207,12 @@ int hob_answer_content(const hob_answer *a, hob_str message, hob_str provider, b
     hob_jsonw_array(&w);
     for (size_t i = 0; i < a->nblocks; i++) {
         const hob_block *b = &a->blocks[i];
-        if (!is_kept(b, whole))
-            continue;
+        if (!is_kept(b, whole)) continue;
         switch (b->kind) {
-        case HOB_BLOCK_TEXT:
-            write_text(&w, b);
-            break;
-        case HOB_BLOCK_THINKING:
-            write_thinking(&w, b);
-            break;
-        case HOB_BLOCK_TOOL_CALL:
-            write_call(&w, b, message, calls++);
-            break;
-        case HOB_BLOCK_OPAQUE:
-            write_opaque(&w, b, provider);
-            break;
+        case HOB_BLOCK_TEXT: write_text(&w, b); break;
+        case HOB_BLOCK_THINKING: write_thinking(&w, b); break;
+        case HOB_BLOCK_TOOL_CALL: write_call(&w, b, message, calls++); break;
+        case HOB_BLOCK_OPAQUE: write_opaque(&w, b, provider); break;
         }
     }
     hob_jsonw_array_end(&w);

@@ -30,8 +30,7 @@ typedef struct decoder {
 
 static slot *slot_find(decoder *d, int64_t index) {
     for (size_t i = d->nslots; i-- > 0;) {
-        if (d->slots[i].index == index)
-            return &d->slots[i];
+        if (d->slots[i].index == index) return &d->slots[i];
     }
     return NULL;
 }
@@ -51,8 +50,7 @@ static slot *slot_push(decoder *d, int64_t index, hob_block_kind kind, int block
 
 /* Input tokens come without those read from or written to the cache: hob's own meaning. */
 static void take_usage(decoder *d, const hob_json *usage) {
-    if (!hob_json_is(usage, HOB_JSON_OBJECT))
-        return;
+    if (!hob_json_is(usage, HOB_JSON_OBJECT)) return;
     const hob_json *details = hob_json_get(usage, "output_tokens_details");
     hob_usage u = {
         .input_tokens = hob_json_get_int(usage, "input_tokens", -1),
@@ -78,8 +76,7 @@ static hob_stop stop_from(hob_str reason) {
         {"pause_turn", HOB_STOP_CONTINUE},
     };
     for (size_t i = 0; i < HOB_ARRAY_LEN(table); i++) {
-        if (hob_str_eqz(reason, table[i].reason))
-            return table[i].stop;
+        if (hob_str_eqz(reason, table[i].reason)) return table[i].stop;
     }
     return HOB_STOP_DONE; /* a reason of a later version: the message itself is whole */
 }
@@ -87,11 +84,9 @@ static hob_stop stop_from(hob_str reason) {
 static int message_delta(decoder *d, const hob_json *e) {
     const hob_json *delta = hob_json_get(e, "delta");
     hob_str reason = hob_json_get_str(delta, "stop_reason");
-    if (reason.n)
-        hob_decoder_stop(&d->base, stop_from(reason));
+    if (reason.n) hob_decoder_stop(&d->base, stop_from(reason));
     hob_str why = hob_json_get_str(hob_json_get(delta, "stop_details"), "explanation");
-    if (why.n)
-        hob_answer_detail(d->base.answer, why);
+    if (why.n) hob_answer_detail(d->base.answer, why);
     take_usage(d, hob_json_get(e, "usage"));
     return HOB_OK;
 }
@@ -99,12 +94,9 @@ static int message_delta(decoder *d, const hob_json *e) {
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
 static hob_block_kind kind_from(hob_str type) {
-    if (hob_str_eqz(type, "text"))
-        return HOB_BLOCK_TEXT;
-    if (hob_str_eqz(type, "thinking"))
-        return HOB_BLOCK_THINKING;
-    if (hob_str_eqz(type, "tool_use"))
-        return HOB_BLOCK_TOOL_CALL;
+    if (hob_str_eqz(type, "text")) return HOB_BLOCK_TEXT;
+    if (hob_str_eqz(type, "thinking")) return HOB_BLOCK_THINKING;
+    if (hob_str_eqz(type, "tool_use")) return HOB_BLOCK_TOOL_CALL;
     return HOB_BLOCK_OPAQUE;
 }
 
@@ -114,19 +106,16 @@ static int start_content(decoder *d, slot *s, const hob_json *block) {
     const hob_json *input = hob_json_get(block, "input");
     int rc = HOB_OK;
     switch (s->kind) {
-    case HOB_BLOCK_TEXT:
-        return hob_answer_append(a, s->block, hob_json_get_str(block, "text"));
+    case HOB_BLOCK_TEXT: return hob_answer_append(a, s->block, hob_json_get_str(block, "text"));
     case HOB_BLOCK_THINKING:
         rc = hob_answer_append(a, s->block, hob_json_get_str(block, "thinking"));
         return rc < 0 ? rc
                       : hob_answer_signature(a, s->block, hob_json_get_str(block, "signature"));
     case HOB_BLOCK_TOOL_CALL:
-        if (hob_json_count(input))
-            s->input = hob_arena_dup(a->arena, hob_json_raw(input));
+        if (hob_json_count(input)) s->input = hob_arena_dup(a->arena, hob_json_raw(input));
         return hob_answer_call(a, s->block, hob_json_get_str(block, "id"),
                                hob_json_get_str(block, "name"));
-    case HOB_BLOCK_OPAQUE:
-        return hob_answer_opaque(a, s->block, hob_json_raw(block));
+    case HOB_BLOCK_OPAQUE: return hob_answer_opaque(a, s->block, hob_json_raw(block));
     }
     return rc;
 }
@@ -138,19 +127,16 @@ static int block_start(decoder *d, const hob_json *e) {
         return hob_decoder_fail(&d->base, HOB_EPROTO, true, "started a block out of order");
     hob_block_kind kind = kind_from(hob_json_get_str(block, "type"));
     int at = hob_answer_open(d->base.answer, kind);
-    if (at < 0)
-        return hob_decoder_check(&d->base, at);
+    if (at < 0) return hob_decoder_check(&d->base, at);
     return hob_decoder_check(&d->base, start_content(d, slot_push(d, index, kind, at), block));
 }
 
 static int add_citation(decoder *d, slot *s, const hob_json *citation) {
     hob_answer *a = d->base.answer;
-    if (!hob_json_is(citation, HOB_JSON_OBJECT))
-        return HOB_OK;
+    if (!hob_json_is(citation, HOB_JSON_OBJECT)) return HOB_OK;
     if (a->blocks[s->block].signature.n) {
         int rc = hob_answer_signature(a, s->block, HOB_STR(","));
-        if (rc < 0)
-            return rc;
+        if (rc < 0) return rc;
     }
     return hob_answer_signature(a, s->block, hob_json_raw(citation));
 }
@@ -177,8 +163,7 @@ static int add_delta(decoder *d, slot *s, const hob_json *delta) {
     case HOB_BLOCK_TOOL_CALL:
         s->streamed |= json && piece.n;
         return json ? hob_answer_append(a, s->block, piece) : HOB_OK;
-    case HOB_BLOCK_OPAQUE:
-        return json ? hob_buf_add(&s->json, piece) : HOB_OK;
+    case HOB_BLOCK_OPAQUE: return json ? hob_buf_add(&s->json, piece) : HOB_OK;
     }
     return HOB_OK;
 }
@@ -186,7 +171,8 @@ static int add_delta(decoder *d, slot *s, const hob_json *delta) {
 static int block_delta(decoder *d, const hob_json *e) {
     slot *s = slot_find(d, hob_json_get_int(e, "index", -1));
     if (!s)
-        return hob_decoder_fail(&d->base, HOB_EPROTO, true, "sent a piece of a block never started");
+        return hob_decoder_fail(&d->base, HOB_EPROTO, true,
+                                "sent a piece of a block never started");
     return hob_decoder_check(&d->base, add_delta(d, s, hob_json_get(e, "delta")));
 }
 
@@ -195,11 +181,9 @@ static int close_opaque(decoder *d, slot *s) {
     hob_answer *a = d->base.answer;
     const hob_json *start = NULL;
     hob_str input = hob_str_trim(hob_buf_str(&s->json));
-    if (!hob_json_valid(input))
-        return HOB_EPARSE;
+    if (!hob_json_valid(input)) return HOB_EPARSE;
     int rc = hob_json_parse(d->base.arena, a->blocks[s->block].raw, NULL, &start, NULL);
-    if (rc < 0)
-        return rc;
+    if (rc < 0) return rc;
     hob_buf out;
     hob_jsonw w;
     hob_buf_init(&out, HOB_ANSWER_MAX);
@@ -216,11 +200,9 @@ static int close_opaque(decoder *d, slot *s) {
 }
 
 static int close_slot(decoder *d, slot *s) {
-    if (!s->open)
-        return HOB_OK;
+    if (!s->open) return HOB_OK;
     s->open = false;
-    if (s->kind == HOB_BLOCK_OPAQUE && s->json.n)
-        return close_opaque(d, s);
+    if (s->kind == HOB_BLOCK_OPAQUE && s->json.n) return close_opaque(d, s);
     if (s->kind == HOB_BLOCK_TOOL_CALL && !s->streamed && s->input.n)
         return hob_answer_append(d->base.answer, s->block, s->input);
     return HOB_OK;
@@ -237,13 +219,11 @@ static int preset_blocks(decoder *d, const hob_json *content) {
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
         hob_block_kind kind = kind_from(hob_json_get_str(b, "type"));
         int rc = hob_decoder_check(&d->base, hob_answer_open(d->base.answer, kind));
-        if (rc < 0)
-            return rc;
+        if (rc < 0) return rc;
         slot *s = slot_push(d, index++, kind, rc);
         rc = start_content(d, s, b);
         rc = hob_decoder_check(&d->base, rc < 0 ? rc : close_slot(d, s));
-        if (rc < 0)
-            return rc;
+        if (rc < 0) return rc;
     }
     return HOB_OK;
 }
@@ -258,16 +238,14 @@ static int message_start(decoder *d, const hob_json *e) {
     hob_answer_id(d->base.answer, hob_json_get_str(m, "id"));
     take_usage(d, hob_json_get(m, "usage"));
     int rc = preset_blocks(d, hob_json_get(m, "content"));
-    if (rc == HOB_OK && reason.n)
-        hob_decoder_stop(&d->base, stop_from(reason));
+    if (rc == HOB_OK && reason.n) hob_decoder_stop(&d->base, stop_from(reason));
     return rc;
 }
 
 static int message_stop(decoder *d) {
     for (size_t i = 0; i < d->nslots; i++) {
         int rc = hob_decoder_check(&d->base, close_slot(d, &d->slots[i]));
-        if (rc < 0)
-            return rc;
+        if (rc < 0) return rc;
     }
     d->base.done = true;
     return HOB_OK;
@@ -276,16 +254,11 @@ static int message_stop(decoder *d) {
 /* ---- events ------------------------------------------------------------------------------------- */
 
 static int inside(decoder *d, hob_str type, const hob_json *e) {
-    if (hob_str_eqz(type, "content_block_delta"))
-        return block_delta(d, e);
-    if (hob_str_eqz(type, "content_block_start"))
-        return block_start(d, e);
-    if (hob_str_eqz(type, "content_block_stop"))
-        return block_stop(d, e);
-    if (hob_str_eqz(type, "message_delta"))
-        return message_delta(d, e);
-    if (hob_str_eqz(type, "message_stop"))
-        return message_stop(d);
+    if (hob_str_eqz(type, "content_block_delta")) return block_delta(d, e);
+    if (hob_str_eqz(type, "content_block_start")) return block_start(d, e);
+    if (hob_str_eqz(type, "content_block_stop")) return block_stop(d, e);
+    if (hob_str_eqz(type, "message_delta")) return message_delta(d, e);
+    if (hob_str_eqz(type, "message_stop")) return message_stop(d);
     return HOB_OK; /* ping, and what later versions send */
 }
 
@@ -297,24 +270,20 @@ static bool needs_message(hob_str type) {
 static int on_event(hob_decoder *base, const hob_sse_event *e) {
     decoder *d = (decoder *)base;
     const hob_json *v = hob_decoder_object(base, e);
-    if (!v)
-        return base->outcome.code;
+    if (!v) return base->outcome.code;
     hob_str type = hob_json_get_str(v, "type");
-    if (type.n == 0)
-        type = e->event;
+    if (type.n == 0) type = e->event;
     if (hob_str_eqz(type, "error")) {
         hob_outcome_from_error(&base->outcome, &base->who, 0, e->data);
         return base->outcome.code;
     }
-    if (hob_str_eqz(type, "message_start"))
-        return message_start(d, v);
+    if (hob_str_eqz(type, "message_start")) return message_start(d, v);
     switch (d->phase) {
     case BEFORE:
         if (needs_message(type))
             return hob_decoder_fail(base, HOB_EPROTO, true, "sent content before its message");
         return HOB_OK;
-    case INSIDE:
-        return inside(d, type, v);
+    case INSIDE: return inside(d, type, v);
     }
     return HOB_OK;
 }
@@ -326,8 +295,7 @@ static bool whole(const hob_decoder *d) {
 
 static void finish(hob_decoder *base) {
     decoder *d = (decoder *)base;
-    for (size_t i = 0; i < d->nslots; i++)
-        hob_buf_finish(&d->slots[i].json);
+    for (size_t i = 0; i < d->nslots; i++) hob_buf_finish(&d->slots[i].json);
     hob_free(d->slots);
 }
 

@@ -5,8 +5,7 @@
 
 static int on_event(const hob_sse_event *e, void *user) {
     hob_decoder *d = user;
-    if (hob_str_trim(e->data).n == 0)
-        return HOB_OK;
+    if (hob_str_trim(e->data).n == 0) return HOB_OK;
     if (d->done) {
         if (!d->warned)
             hob_log(HOB_LOG_WARN, "model", "%.*s went on after the end of its answer; ignored",
@@ -30,18 +29,15 @@ void hob_decoder_init(hob_decoder *d, const hob_decoder_ops *ops, hob_answer *a,
 }
 
 void hob_decoder_destroy(hob_decoder *d) {
-    if (!d)
-        return;
-    if (d->ops->finish)
-        d->ops->finish(d);
+    if (!d) return;
+    if (d->ops->finish) d->ops->finish(d);
     hob_sse_finish(&d->sse);
     hob_arena_destroy(d->arena);
     hob_free(d);
 }
 
 int hob_decoder_feed(hob_decoder *d, hob_str bytes) {
-    if (d->outcome.code)
-        return d->outcome.code;
+    if (d->outcome.code) return d->outcome.code;
     int rc = hob_sse_feed(&d->sse, bytes);
     if (rc < 0 && !d->outcome.code)
         return hob_decoder_fail(d, rc, false, "sent an event over 16 MiB");
@@ -49,8 +45,7 @@ int hob_decoder_feed(hob_decoder *d, hob_str bytes) {
 }
 
 int hob_decoder_end(hob_decoder *d) {
-    if (d->outcome.code)
-        return d->outcome.code;
+    if (d->outcome.code) return d->outcome.code;
     if (!d->done && !d->ops->whole(d))
         return hob_decoder_fail(d, HOB_EPROTO, true, "ended early: its answer is not whole");
     if (d->answer->stop == HOB_STOP_NONE)
@@ -59,15 +54,15 @@ int hob_decoder_end(hob_decoder *d) {
 }
 
 int hob_decoder_fail(hob_decoder *d, int code, bool retryable, const char *what) {
-    return hob_outcome_fail(&d->outcome, code, retryable, "%.*s %s", HOB_FMT(d->who.provider), what);
+    return hob_outcome_fail(&d->outcome, code, retryable, "%.*s %s", HOB_FMT(d->who.provider),
+                            what);
 }
 
 const hob_json *hob_decoder_object(hob_decoder *d, const hob_sse_event *e) {
     const hob_json *v = NULL;
     hob_error err;
     int rc = hob_json_parse(d->arena, e->data, NULL, &v, &err);
-    if (rc == HOB_OK && hob_json_is(v, HOB_JSON_OBJECT))
-        return v;
+    if (rc == HOB_OK && hob_json_is(v, HOB_JSON_OBJECT)) return v;
     hob_outcome_fail(&d->outcome, HOB_EPROTO, true, "%.*s sent broken JSON (%s): %.*s",
                      HOB_FMT(d->who.provider), rc < 0 ? err.message : "not an object",
                      HOB_FMT(hob_str_first(e->data, hob_utf8_prefix(e->data, 80))));
@@ -75,18 +70,15 @@ const hob_json *hob_decoder_object(hob_decoder *d, const hob_sse_event *e) {
 }
 
 int hob_decoder_check(hob_decoder *d, int rc) {
-    if (rc >= 0)
-        return rc;
-    if (rc == HOB_ETOOBIG)
-        return hob_decoder_fail(d, rc, false, "sent an answer over 16 MiB");
+    if (rc >= 0) return rc;
+    if (rc == HOB_ETOOBIG) return hob_decoder_fail(d, rc, false, "sent an answer over 16 MiB");
     return hob_decoder_fail(d, HOB_EPROTO, true, "sent a block that does not fit its kind");
 }
 
 void hob_decoder_stop(hob_decoder *d, hob_stop stop) {
     const hob_answer *a = d->answer;
     for (size_t i = 0; i < a->nblocks && stop == HOB_STOP_DONE; i++) {
-        if (a->blocks[i].kind == HOB_BLOCK_TOOL_CALL)
-            stop = HOB_STOP_TOOLS;
+        if (a->blocks[i].kind == HOB_BLOCK_TOOL_CALL) stop = HOB_STOP_TOOLS;
     }
     hob_answer_stop(d->answer, stop);
 }

@@ -46,8 +46,7 @@ void hob_body_finish(hob_body *b) {
 int hob_encoder_content(hob_encoder *e, hob_str json, const hob_json **out) {
     hob_error why;
     int rc = hob_json_parse(e->arena, json, NULL, out, &why);
-    if (rc == HOB_OK && hob_json_is(*out, HOB_JSON_ARRAY))
-        return HOB_OK;
+    if (rc == HOB_OK && hob_json_is(*out, HOB_JSON_ARRAY)) return HOB_OK;
     return hob_fail(e->err, rc == HOB_ETOOBIG ? rc : HOB_EPARSE, 0,
                     "a message of the session cannot be read (%s)",
                     rc < 0 ? why.message : "its content is not an array");
@@ -62,8 +61,7 @@ bool hob_block_is(const hob_json *block, const char *type) {
 }
 
 const hob_json *hob_block_text(const hob_json *block) {
-    if (!hob_block_is(block, "text"))
-        return NULL;
+    if (!hob_block_is(block, "text")) return NULL;
     const hob_json *text = hob_json_get(block, "text");
     return hob_str_trim(hob_json_str(text)).n ? text : NULL;
 }
@@ -77,8 +75,7 @@ hob_str hob_json_inner(const hob_json *string) {
 hob_str hob_call_name(hob_arena *a, hob_str name) {
     size_t n = HOB_MIN(name.n, (size_t)64);
     char *p = n ? hob_arena_bytes(a, n) : NULL;
-    if (!p)
-        return HOB_STR("unnamed");
+    if (!p) return HOB_STR("unnamed");
     for (size_t i = 0; i < n; i++) {
         char c = name.p[i];
         bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -69,35 +69,41 @@ static const struct {
 
 /* Words by which servers say that the conversation does not fit. */
 static const char *const overflow_words[] = {
-    "prompt is too long",          "maximum context length",     "context length exceeded",
-    "context_length_exceeded",     "exceeds the context window", "context window exceeds",
-    "exceed context limit",        "available context size",     "maximum prompt length",
-    "input is too long",           "too many tokens",            "input token count",
-    "reduce the length of the",    "longer than the model's context length",
+    "prompt is too long",
+    "maximum context length",
+    "context length exceeded",
+    "context_length_exceeded",
+    "exceeds the context window",
+    "context window exceeds",
+    "exceed context limit",
+    "available context size",
+    "maximum prompt length",
+    "input is too long",
+    "too many tokens",
+    "input token count",
+    "reduce the length of the",
+    "longer than the model's context length",
     "greater than the context length",
 };
 
 static bool has_words(hob_str text, const char *words) {
     hob_str needle = hob_str_z(words);
     for (size_t i = 0; i + needle.n <= text.n; i++) {
-        if (hob_str_ieq(hob_str_first(hob_str_skip(text, i), needle.n), needle))
-            return true;
+        if (hob_str_ieq(hob_str_first(hob_str_skip(text, i), needle.n), needle)) return true;
     }
     return false;
 }
 
 static bool is_overflow(hob_str message) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(overflow_words); i++) {
-        if (has_words(message, overflow_words[i]))
-            return true;
+        if (has_words(message, overflow_words[i])) return true;
     }
     return false;
 }
 
 static kind kind_from_name(hob_str name) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(kinds); i++) {
-        if (hob_str_eqz(name, kinds[i].name))
-            return kinds[i].kind;
+        if (hob_str_eqz(name, kinds[i].name)) return kinds[i].kind;
     }
     return KIND_UNKNOWN;
 }
@@ -106,20 +112,14 @@ static kind kind_from_name(hob_str name) {
 static kind kind_from_status(int status) {
     switch (status) {
     case 401:
-    case 403:
-        return KIND_KEY;
-    case 402:
-        return KIND_MONEY;
-    case 404:
-        return KIND_MODEL;
-    case 429:
-        return KIND_RATE;
+    case 403: return KIND_KEY;
+    case 402: return KIND_MONEY;
+    case 404: return KIND_MODEL;
+    case 429: return KIND_RATE;
     case 0:
     case 408:
-    case 409:
-        return KIND_OVERLOAD;
-    default:
-        return status >= 500 ? KIND_OVERLOAD : KIND_REQUEST;
+    case 409: return KIND_OVERLOAD;
+    default: return status >= 500 ? KIND_OVERLOAD : KIND_REQUEST;
     }
 }
 
@@ -137,29 +137,22 @@ static parsed read_error(hob_arena *a, hob_str body) {
         p.message = hob_str_trim(body);
         return p;
     }
-    if (hob_json_is(v, HOB_JSON_ARRAY))
-        v = hob_json_at(v, 0);
+    if (hob_json_is(v, HOB_JSON_ARRAY)) v = hob_json_at(v, 0);
     const hob_json *e = hob_json_get(v, "error");
-    if (hob_json_is(e, HOB_JSON_STRING))
-        p.message = hob_json_str(e);
-    if (!hob_json_is(e, HOB_JSON_OBJECT))
-        e = v;
-    if (p.message.n == 0)
-        p.message = hob_json_get_str(e, "message");
-    if (p.message.n == 0)
-        p.message = hob_json_get_str(e, "detail");
+    if (hob_json_is(e, HOB_JSON_STRING)) p.message = hob_json_str(e);
+    if (!hob_json_is(e, HOB_JSON_OBJECT)) e = v;
+    if (p.message.n == 0) p.message = hob_json_get_str(e, "message");
+    if (p.message.n == 0) p.message = hob_json_get_str(e, "detail");
     p.type = hob_json_get_str(e, "type");
     p.code = hob_json_get_str(e, "code");
-    if (p.message.n == 0)
-        p.message = p.type.n ? p.type : body;
+    if (p.message.n == 0) p.message = p.type.n ? p.type : body;
     return p;
 }
 
 /* One line, short enough to leave room for ours. Pages of proxies say nothing worth quoting. */
 static void quote(hob_str text, char out[281]) {
     size_t n = 0, at = 0;
-    if (text.n && text.p[0] == '<')
-        text = HOB_STR("an HTML page");
+    if (text.n && text.p[0] == '<') text = HOB_STR("an HTML page");
     text = hob_str_first(text, hob_utf8_prefix(text, 280));
     for (; at < text.n; at++) {
         unsigned char c = (unsigned char)text.p[at];
@@ -171,8 +164,7 @@ static void quote(hob_str text, char out[281]) {
 static void say(hob_model_outcome *o, kind k, const hob_asked *who, const char *words) {
     char status[24] = "";
     const hob_str p = who->provider, m = who->model, key = who->key_source;
-    if (o->status)
-        (void)snprintf(status, sizeof status, "%d: ", o->status);
+    if (o->status) (void)snprintf(status, sizeof status, "%d: ", o->status);
     switch (k) {
     case KIND_KEY:
         if (key.n)
@@ -220,70 +212,12 @@ void hob_outcome_from_error(hob_model_outcome *o, const hob_asked *who, int stat
     /* The status is the truth where the two disagree on whose fault it is. */
     if (k == KIND_UNKNOWN || (k == KIND_REQUEST && status && status != 200))
         k = kind_from_status(status);
-    if ((k == KIND_REQUEST || k == KIND_OVERLOAD) && is_overflow(e.message))
-        k = KIND_CONTEXT;
+    if ((k == KIND_REQUEST || k == KIND_OVERLOAD) && is_overflow(e.message)) k = KIND_CONTEXT;
     char words[281];
     quote(e.message, words);
     o->status = status;
     say(o, k, who, words[0] ? words : "no reason given");
     hob_arena_destroy(a);
-}
-
-/* ---- when to come back ------------------------------------------------------------------------------ */
-
-static int two(const char *p) {
-    return (p[0] - '0') * 10 + (p[1] - '0');
-}
-
-static int64_t days_before(int year, int month, int day) { /* since 1970, proleptic Gregorian */
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t era = y / 400, yoe = y % 400;
-    int64_t doy = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
-}
-
-/* The preferred form only: "Sun, 06 Nov 1994 08:49:37 GMT". */
-int hob_http_date(hob_str s, int64_t *out) {
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    static const char shape[] = "aaa, 99 aaa 9999 99:99:99 GMT";
-    if (s.n != sizeof shape - 1)
-        return HOB_EPARSE;
-    for (size_t i = 0; i < s.n; i++) {
-        bool digit = s.p[i] >= '0' && s.p[i] <= '9';
-        bool ok = shape[i] == '9' ? digit : shape[i] == 'a' ? !digit : s.p[i] == shape[i];
-        if (!ok)
-            return HOB_EPARSE;
-    }
-    ptrdiff_t m = hob_str_find(hob_str_z(months), hob_str_n(s.p + 8, 3));
-    if (m < 0 || m % 3)
-        return HOB_EPARSE;
-    int64_t days = days_before(two(s.p + 12) * 100 + two(s.p + 14), (int)m / 3 + 1, two(s.p + 5));
-    int64_t secs = two(s.p + 17) * 3600 + two(s.p + 20) * 60 + two(s.p + 23);
-    *out = (days * 86400 + secs) * 1000;
-    return HOB_OK;
-}
-
-/* "12" or "1.5", times `unit` ms; -1 if it is no such number */
-static int64_t decimal(hob_str s, int64_t unit) {
-    ptrdiff_t dot = hob_str_chr(s, '.');
-    hob_str whole = dot < 0 ? s : hob_str_first(s, (size_t)dot);
-    int64_t n, part = 0;
-    if (hob_str_int(whole, &n) < 0 || n < 0 || n > INT32_MAX)
-        return -1;
-    if (dot >= 0 && s.n > (size_t)dot + 1 && s.p[dot + 1] >= '0' && s.p[dot + 1] <= '9')
-        part = (s.p[dot + 1] - '0') * unit / 10;
-    return n * unit + part;
-}
-
-int64_t hob_retry_after(const hob_http_head *head, int64_t now) {
-    hob_str ms = hob_str_trim(hob_http_header(head, "retry-after-ms"));
-    hob_str after = hob_str_trim(hob_http_header(head, "retry-after"));
-    int64_t at, wait = ms.n ? decimal(ms, 1) : -1;
-    if (wait < 0 && after.n)
-        wait = decimal(after, 1000);
-    if (wait < 0 && after.n && hob_http_date(after, &at) == HOB_OK)
-        wait = HOB_MAX(0, at - now);
-    return wait;
 }
 
 /* ---- secrets ------------------------------------------------------------------------------------------ */
@@ -300,8 +234,7 @@ static void redact_tail(hob_error *err, hob_str secret) {
 }
 
 void hob_redact(hob_error *err, hob_str secret) {
-    if (secret.n < SECRET_MIN)
-        return;
+    if (secret.n < SECRET_MIN) return;
     ptrdiff_t at;
     while ((at = hob_str_find(hob_str_z(err->message), secret)) >= 0) {
         char *p = err->message + at;

@@ -31,11 +31,9 @@ typedef struct decoder {
 /* Pieces of one kind that follow each other are one block. */
 static int add_piece(decoder *d, hob_block_kind kind, hob_str piece) {
     hob_answer *a = d->base.answer;
-    if (piece.n == 0)
-        return HOB_OK;
+    if (piece.n == 0) return HOB_OK;
     int at = (int)a->nblocks - 1;
-    if (at < 0 || a->blocks[at].kind != kind)
-        at = hob_answer_open(a, kind);
+    if (at < 0 || a->blocks[at].kind != kind) at = hob_answer_open(a, kind);
     return hob_decoder_check(&d->base, at < 0 ? at : hob_answer_append(a, at, piece));
 }
 
@@ -63,10 +61,8 @@ static int add_content(decoder *d, const hob_json *content) {
 
 static int add_reasoning(decoder *d, const hob_json *delta) {
     hob_str text = hob_json_get_str(delta, "reasoning_content");
-    if (text.n == 0)
-        text = hob_json_get_str(delta, "reasoning");
-    if (text.n)
-        return add_piece(d, HOB_BLOCK_THINKING, text);
+    if (text.n == 0) text = hob_json_get_str(delta, "reasoning");
+    if (text.n) return add_piece(d, HOB_BLOCK_THINKING, text);
     int rc = HOB_OK;
     const hob_json *p = hob_json_first(hob_json_get(delta, "reasoning_details"));
     for (; p && rc >= 0; p = hob_json_next(p)) {
@@ -79,8 +75,7 @@ static int add_reasoning(decoder *d, const hob_json *delta) {
 /* A refusal is text to the reader; the stop says what it is. */
 static int add_refusal(decoder *d, const hob_json *delta) {
     hob_str words = hob_json_get_str(delta, "refusal");
-    if (words.n == 0)
-        return HOB_OK;
+    if (words.n == 0) return HOB_OK;
     hob_answer_stop(d->base.answer, HOB_STOP_REFUSAL);
     return add_piece(d, HOB_BLOCK_TEXT, words);
 }
@@ -91,18 +86,16 @@ static call *call_find(decoder *d, int64_t index, hob_str id) {
     for (size_t i = d->ncalls; i-- > 0;) {
         call *c = &d->calls[i];
         hob_str known = d->base.answer->blocks[c->block].id;
-        if (index >= 0 && c->index >= 0 && c->index != index)
-            continue;
+        if (index >= 0 && c->index >= 0 && c->index != index) continue;
         return id.n && known.n && !hob_str_eq(id, known) ? NULL : c;
     }
     return NULL;
 }
 
 static call *call_push(decoder *d, int64_t index) {
-    int block = d->ncalls < MAX_CALLS ? hob_answer_open(d->base.answer, HOB_BLOCK_TOOL_CALL)
-                                      : HOB_ETOOBIG;
-    if (hob_decoder_check(&d->base, block) < 0)
-        return NULL;
+    int block =
+        d->ncalls < MAX_CALLS ? hob_answer_open(d->base.answer, HOB_BLOCK_TOOL_CALL) : HOB_ETOOBIG;
+    if (hob_decoder_check(&d->base, block) < 0) return NULL;
     if (d->ncalls == d->cap) {
         d->cap = d->cap ? d->cap * 2 : 4;
         d->calls = hob_realloc(d->calls, d->cap * sizeof *d->calls);
@@ -114,24 +107,19 @@ static call *call_push(decoder *d, int64_t index) {
 /* Some servers repeat id and name on every piece, some send them as "". */
 static int name_call(decoder *d, const call *c, hob_str id, hob_str name) {
     const hob_block *b = &d->base.answer->blocks[c->block];
-    if (b->id.n)
-        id = HOB_STR_NULL;
-    if (b->name.n)
-        name = HOB_STR_NULL;
+    if (b->id.n) id = HOB_STR_NULL;
+    if (b->name.n) name = HOB_STR_NULL;
     return hob_answer_call(d->base.answer, c->block, id, name);
 }
 
 static int add_call(decoder *d, int64_t index, hob_str id, const hob_json *function) {
     call *c = call_find(d, index, id);
-    if (!c)
-        c = call_push(d, index);
-    if (!c)
-        return d->base.outcome.code;
+    if (!c) c = call_push(d, index);
+    if (!c) return d->base.outcome.code;
     int rc = name_call(d, c, id, hob_json_get_str(function, "name"));
     const hob_json *args = hob_json_get(function, "arguments");
     hob_str piece = hob_json_is(args, HOB_JSON_OBJECT) ? hob_json_raw(args) : hob_json_str(args);
-    if (rc == HOB_OK)
-        rc = hob_answer_append(d->base.answer, c->block, piece);
+    if (rc == HOB_OK) rc = hob_answer_append(d->base.answer, c->block, piece);
     return hob_decoder_check(&d->base, rc);
 }
 
@@ -142,8 +130,7 @@ static int add_calls(decoder *d, const hob_json *delta) {
         rc = add_call(d, hob_json_get_int(t, "index", -1), hob_json_get_str(t, "id"),
                       hob_json_get(t, "function"));
     const hob_json *old = hob_json_get(delta, "function_call"); /* the form before tool_calls */
-    if (rc >= 0 && hob_json_is(old, HOB_JSON_OBJECT))
-        rc = add_call(d, 0, HOB_STR_NULL, old);
+    if (rc >= 0 && hob_json_is(old, HOB_JSON_OBJECT)) rc = add_call(d, 0, HOB_STR_NULL, old);
     return rc;
 }
 
@@ -152,16 +139,14 @@ static int add_calls(decoder *d, const hob_json *delta) {
 /* To hob's meaning: input without what was read from the cache, output with the reasoning in it. */
 static void take_usage(decoder *d, const hob_json *chunk) {
     const hob_json *u = hob_json_get(chunk, "usage");
-    if (!hob_json_is(u, HOB_JSON_OBJECT))
-        u = hob_json_get(hob_json_get(chunk, "x_groq"), "usage");
-    if (!hob_json_is(u, HOB_JSON_OBJECT))
-        return;
+    if (!hob_json_is(u, HOB_JSON_OBJECT)) u = hob_json_get(hob_json_get(chunk, "x_groq"), "usage");
+    if (!hob_json_is(u, HOB_JSON_OBJECT)) return;
     int64_t prompt = hob_json_get_int(u, "prompt_tokens", -1);
     int64_t output = hob_json_get_int(u, "completion_tokens", -1);
     int64_t cached = hob_json_get_int(hob_json_get(u, "prompt_tokens_details"), "cached_tokens",
                                       hob_json_get_int(u, "prompt_cache_hit_tokens", 0));
-    int64_t reasoning = hob_json_get_int(hob_json_get(u, "completion_tokens_details"),
-                                         "reasoning_tokens", 0);
+    int64_t reasoning =
+        hob_json_get_int(hob_json_get(u, "completion_tokens_details"), "reasoning_tokens", 0);
     int64_t total = hob_json_get_int(u, "total_tokens", -1);
     cached = HOB_MAX(0, HOB_MIN(cached, prompt));
     reasoning = HOB_MAX(0, HOB_MIN(reasoning, INT32_MAX));
@@ -180,7 +165,8 @@ static int finish_with(decoder *d, hob_str reason) {
     bool refused = d->base.answer->stop == HOB_STOP_REFUSAL;
     hob_stop stop = HOB_STOP_DONE;
     if (hob_str_eqz(reason, "error") || hob_str_eqz(reason, "insufficient_system_resource"))
-        return hob_decoder_fail(&d->base, HOB_EOVERLOAD, true, "gave up in the middle of its answer");
+        return hob_decoder_fail(&d->base, HOB_EOVERLOAD, true,
+                                "gave up in the middle of its answer");
     if (hob_str_eqz(reason, "length") || hob_str_eqz(reason, "model_length"))
         stop = HOB_STOP_LENGTH;
     else if (hob_str_eqz(reason, "content_filter") || refused)
@@ -194,23 +180,18 @@ static int finish_with(decoder *d, hob_str reason) {
 
 static int add_delta(decoder *d, const hob_json *delta) {
     int rc = add_reasoning(d, delta);
-    if (rc >= 0)
-        rc = add_content(d, hob_json_get(delta, "content"));
-    if (rc >= 0)
-        rc = add_refusal(d, delta);
+    if (rc >= 0) rc = add_content(d, hob_json_get(delta, "content"));
+    if (rc >= 0) rc = add_refusal(d, delta);
     return rc >= 0 ? add_calls(d, delta) : rc;
 }
 
 static int add_choices(decoder *d, const hob_json *choices) {
     for (const hob_json *c = hob_json_first(choices); c; c = hob_json_next(c)) {
-        if (hob_json_get_int(c, "index", 0) != 0)
-            continue;
+        if (hob_json_get_int(c, "index", 0) != 0) continue;
         hob_str reason = hob_json_get_str(c, "finish_reason");
         int rc = add_delta(d, hob_json_get(c, "delta"));
-        if (rc >= 0 && reason.n)
-            rc = finish_with(d, reason);
-        if (rc < 0)
-            return rc;
+        if (rc >= 0 && reason.n) rc = finish_with(d, reason);
+        if (rc < 0) return rc;
     }
     return HOB_OK;
 }
@@ -224,15 +205,13 @@ static int on_event(hob_decoder *base, const hob_sse_event *e) {
         return HOB_OK;
     }
     const hob_json *v = hob_decoder_object(base, e);
-    if (!v)
-        return base->outcome.code;
+    if (!v) return base->outcome.code;
     const hob_json *error = hob_json_get(v, "error");
     if (hob_str_eqz(e->event, "error") || (error && !hob_json_is(error, HOB_JSON_NULL))) {
         hob_outcome_from_error(&base->outcome, &base->who, 0, e->data);
         return base->outcome.code;
     }
-    if (base->answer->response_id.n == 0)
-        hob_answer_id(base->answer, hob_json_get_str(v, "id"));
+    if (base->answer->response_id.n == 0) hob_answer_id(base->answer, hob_json_get_str(v, "id"));
     take_usage(d, v);
     return add_choices(d, hob_json_get(v, "choices"));
 }

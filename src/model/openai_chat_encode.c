@@ -15,8 +15,7 @@ static void write_joined(hob_jsonw *w, const hob_json *content, const char *othe
     bool any = false;
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
         const hob_json *text = hob_block_text(b);
-        if (!text)
-            continue;
+        if (!text) continue;
         if (!any)
             hob_jsonw_raw(w, HOB_STR("\""));
         else
@@ -82,8 +81,7 @@ static void write_parts(hob_jsonw *w, const hob_json *content) {
 
 static bool says_something(const hob_json *content) {
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
-        if (hob_block_text(b) || hob_block_is(b, "image"))
-            return true;
+        if (hob_block_text(b) || hob_block_is(b, "image")) return true;
     }
     return false;
 }
@@ -92,8 +90,7 @@ static int write_user(hob_encoder *e, size_t i) {
     const hob_json *content;
     hob_jsonw w;
     int rc = hob_encoder_content(e, hob_history_content(e->rq->history, i), &content);
-    if (rc < 0 || !says_something(content))
-        return rc;
+    if (rc < 0 || !says_something(content)) return rc;
     open_message(&w, &e->wire->text, "user");
     hob_jsonw_key(&w, "content");
     if (count_of(content, "image"))
@@ -125,15 +122,13 @@ static void write_calls(hob_jsonw *w, hob_encoder *e, const hob_json *content, b
     hob_jsonw_key(w, "tool_calls");
     hob_jsonw_array(w);
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
-        if (hob_block_is(b, "tool_call"))
-            write_call(w, e, b, own);
+        if (hob_block_is(b, "tool_call")) write_call(w, e, b, own);
     }
     hob_jsonw_array_end(w);
 }
 
 static void write_reasoning(hob_jsonw *w, const hob_json *content) {
-    if (count_of(content, "thinking") == 0)
-        return;
+    if (count_of(content, "thinking") == 0) return;
     hob_jsonw_key(w, "reasoning_content");
     hob_jsonw_raw(w, HOB_STR("\""));
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
@@ -147,15 +142,12 @@ static void write_answer(hob_encoder *e, size_t i, const hob_json *content) {
     hob_jsonw w;
     bool own = hob_encoder_own(e, i);
     size_t calls = count_of(content, "tool_call");
-    if (!calls && !says_something(content))
-        return;
+    if (!calls && !says_something(content)) return;
     open_message(&w, &e->wire->text, "assistant");
     hob_jsonw_key(&w, "content");
     write_joined(&w, content, "null");
-    if (calls && own && e->opts->echo_reasoning)
-        write_reasoning(&w, content);
-    if (calls)
-        write_calls(&w, e, content, own);
+    if (calls && own && e->opts->echo_reasoning) write_reasoning(&w, content);
+    if (calls) write_calls(&w, e, content, own);
     hob_jsonw_object_end(&w);
 }
 
@@ -173,8 +165,7 @@ static void write_result(hob_encoder *e, hob_str id, const hob_json *content) {
 
 /* Images of all results of one answer, each behind the name of its call. */
 static void write_result_images(hob_jsonw *w, hob_encoder *e, hob_str id, const hob_json *content) {
-    if (count_of(content, "image") == 0)
-        return;
+    if (count_of(content, "image") == 0) return;
     if (w->depth == 0) {
         open_message(w, &e->wire->text, "user");
         hob_jsonw_key(w, "content");
@@ -188,8 +179,7 @@ static void write_result_images(hob_jsonw *w, hob_encoder *e, hob_str id, const 
     hob_jsonw_kstr(w, "text", hob_buf_str(&label));
     hob_jsonw_object_end(w);
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
-        if (hob_block_is(b, "image"))
-            write_image(w, b);
+        if (hob_block_is(b, "image")) write_image(w, b);
     }
     hob_buf_finish(&label);
 }
@@ -201,11 +191,9 @@ static int write_results(hob_encoder *e, size_t i, const hob_json *content, int 
     hob_jsonw images = {0};
     for (const hob_json *b = hob_json_first(content); b && k < n; b = hob_json_next(b)) {
         const hob_json *result;
-        if (!hob_block_is(b, "tool_call"))
-            continue;
+        if (!hob_block_is(b, "tool_call")) continue;
         int rc = hob_encoder_content(e, hob_history_result_content(h, i, k++), &result);
-        if (rc < 0)
-            return rc;
+        if (rc < 0) return rc;
         hob_str id = hob_wire_call_id(e->wire, e->arena, b, hob_encoder_own(e, i));
         if (pass == 1)
             write_result(e, id, result);
@@ -222,8 +210,7 @@ static int write_results(hob_encoder *e, size_t i, const hob_json *content, int 
 static int write_turn(hob_encoder *e, size_t i) {
     const hob_json *content;
     int rc = hob_encoder_content(e, hob_history_content(e->rq->history, i), &content);
-    if (rc < 0)
-        return rc;
+    if (rc < 0) return rc;
     write_answer(e, i, content);
     rc = write_results(e, i, content, 1);
     return rc < 0 ? rc : write_results(e, i, content, 2);
@@ -233,13 +220,11 @@ static int write_turn(hob_encoder *e, size_t i) {
 
 static int write_tools(hob_encoder *e) {
     hob_wire *w = e->wire;
-    if (w->tools_n == e->rq->tools.n && w->tools_version == e->rq->tools_version)
-        return HOB_OK;
+    if (w->tools_n == e->rq->tools.n && w->tools_version == e->rq->tools_version) return HOB_OK;
     const hob_json *tools;
     hob_jsonw j;
     int rc = hob_encoder_content(e, e->rq->tools, &tools);
-    if (rc < 0)
-        return rc;
+    if (rc < 0) return rc;
     hob_buf_reset(&w->tools);
     hob_jsonw_init(&j, &w->tools);
     hob_jsonw_array(&j);
@@ -268,12 +253,9 @@ static void write_parameters(hob_jsonw *w, const hob_encoder *e) {
                    rq->max_output);
     hob_jsonw_kbool(w, "stream", true);
     hob_jsonw_kraw(w, "stream_options", HOB_STR("{\"include_usage\":true}"));
-    if (rq->tools.n)
-        hob_jsonw_kraw(w, "tools", hob_buf_str(&e->wire->tools));
-    if (effort)
-        hob_jsonw_kstr(w, "reasoning_effort", hob_str_z(effort));
-    if (e->opts->cache_key)
-        hob_jsonw_kstr_opt(w, "prompt_cache_key", rq->session);
+    if (rq->tools.n) hob_jsonw_kraw(w, "tools", hob_buf_str(&e->wire->tools));
+    if (effort) hob_jsonw_kstr(w, "reasoning_effort", hob_str_z(effort));
+    if (e->opts->cache_key) hob_jsonw_kstr_opt(w, "prompt_cache_key", rq->session);
 }
 
 static int write_head(hob_encoder *e, hob_buf *out) {
@@ -307,13 +289,12 @@ int hob_encode_openai_chat(const hob_model_request *rq, const hob_encode_opts *o
         rc = hob_history_role(rq->history, i) == HOB_ROLE_USER ? write_user(&e, i)
                                                                : write_turn(&e, i);
     }
-    if (rc == HOB_OK)
-        rc = write_head(&e, &b->head);
+    if (rc == HOB_OK) rc = write_head(&e, &b->head);
     hob_buf_addz(&b->tail, "]}");
     rc = hob_encoder_finish(&e, b, before, rc);
-    if (rc < 0)
-        return rc;
-    bool first = b->head.p[b->head.n - 1] == '['; /* no system prompt: the first comma is too much */
+    if (rc < 0) return rc;
+    bool first =
+        b->head.p[b->head.n - 1] == '['; /* no system prompt: the first comma is too much */
     b->part[0] = hob_buf_str(&b->head);
     b->part[1] = first ? hob_str_skip(hob_buf_str(&wire->text), 1) : hob_buf_str(&wire->text);
     b->part[2] = hob_buf_str(&b->tail);

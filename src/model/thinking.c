@@ -33,23 +33,20 @@ const char *hob_thinking_name(hob_thinking t) {
  * claude-3-7-sonnet-20250219 -> 307, gpt-5.1-codex -> 501, gpt-5 -> 500; -1 if there is none. */
 static int version_of(hob_str model, const char *family) {
     ptrdiff_t at = hob_str_find(model, hob_str_z(family));
-    if (at < 0)
-        return -1;
+    if (at < 0) return -1;
     hob_str rest = hob_str_skip(model, (size_t)at + strlen(family));
     int parts[2] = {-1, 0}, n = 0;
     size_t i = 0;
     while (i < rest.n && n < 2) {
         size_t start = i;
-        while (i < rest.n && rest.p[i] >= '0' && rest.p[i] <= '9')
-            i++;
+        while (i < rest.n && rest.p[i] >= '0' && rest.p[i] <= '9') i++;
         int64_t value;
         bool number = i > start && i - start <= 2 && (i == rest.n || strchr("-.:@", rest.p[i]));
         if (number && hob_str_int(hob_str_n(rest.p + start, i - start), &value) == HOB_OK)
             parts[n++] = (int)value;
         else if (n == 1)
             break; /* something else follows the major number */
-        while (i < rest.n && !strchr("-.", rest.p[i]))
-            i++;
+        while (i < rest.n && !strchr("-.", rest.p[i])) i++;
         i++;
     }
     return parts[0] < 0 ? -1 : parts[0] * 100 + parts[1];
@@ -59,28 +56,20 @@ static int version_of(hob_str model, const char *family) {
 
 static hob_thinking_style claude_style(hob_str model) {
     int version = version_of(model, "claude");
-    if (version >= 406)
-        return HOB_THINKS_ADAPTIVE;
-    if (version >= 0 && version < 307)
-        return HOB_THINKS_NOT;
+    if (version >= 406) return HOB_THINKS_ADAPTIVE;
+    if (version >= 0 && version < 307) return HOB_THINKS_NOT;
     return HOB_THINKS_BUDGET;
 }
 
 static int64_t budget_of(hob_thinking level) {
     switch (level) {
     case HOB_THINKING_DEFAULT:
-    case HOB_THINKING_OFF:
-        return 0;
-    case HOB_THINKING_MINIMAL:
-        return 1024;
-    case HOB_THINKING_LOW:
-        return 2048;
-    case HOB_THINKING_MEDIUM:
-        return 8192;
-    case HOB_THINKING_HIGH:
-        return 16384;
-    case HOB_THINKING_XHIGH:
-        return 32768;
+    case HOB_THINKING_OFF: return 0;
+    case HOB_THINKING_MINIMAL: return 1024;
+    case HOB_THINKING_LOW: return 2048;
+    case HOB_THINKING_MEDIUM: return 8192;
+    case HOB_THINKING_HIGH: return 16384;
+    case HOB_THINKING_XHIGH: return 32768;
     }
     return 0;
 }
@@ -88,17 +77,12 @@ static int64_t budget_of(hob_thinking level) {
 static const char *claude_effort(hob_str model, hob_thinking level) {
     switch (level) {
     case HOB_THINKING_DEFAULT:
-    case HOB_THINKING_OFF:
-        return NULL;
+    case HOB_THINKING_OFF: return NULL;
     case HOB_THINKING_MINIMAL:
-    case HOB_THINKING_LOW:
-        return "low";
-    case HOB_THINKING_MEDIUM:
-        return "medium";
-    case HOB_THINKING_HIGH:
-        return "high";
-    case HOB_THINKING_XHIGH:
-        return version_of(model, "claude") > 406 ? "xhigh" : "high";
+    case HOB_THINKING_LOW: return "low";
+    case HOB_THINKING_MEDIUM: return "medium";
+    case HOB_THINKING_HIGH: return "high";
+    case HOB_THINKING_XHIGH: return version_of(model, "claude") > 406 ? "xhigh" : "high";
     }
     return NULL;
 }
@@ -108,12 +92,10 @@ static const char *claude_effort(hob_str model, hob_thinking level) {
  * was switched on since): the provider refuses that. */
 void hob_thinking_anthropic(hob_jsonw *w, const hob_model_request *rq, hob_thinking_style style,
                             bool thought_first) {
-    if (style == HOB_THINKS_BY_NAME)
-        style = claude_style(rq->model);
+    if (style == HOB_THINKS_BY_NAME) style = claude_style(rq->model);
     const char *effort = claude_effort(rq->model, rq->thinking);
     int64_t budget = HOB_MIN(budget_of(rq->thinking), rq->max_output - 1024);
-    if (!effort)
-        return;
+    if (!effort) return;
     if (style == HOB_THINKS_ADAPTIVE) {
         hob_jsonw_kraw(w, "thinking", HOB_STR("{\"type\":\"adaptive\"}"));
         hob_jsonw_key(w, "output_config");
@@ -136,21 +118,15 @@ void hob_thinking_anthropic(hob_jsonw *w, const hob_model_request *rq, hob_think
 const char *hob_thinking_effort(hob_str model, hob_thinking_style style, hob_thinking level) {
     int gpt = version_of(model, "gpt");
     bool told = style != HOB_THINKS_NOT && (gpt < 0 || gpt >= 500 || style == HOB_THINKS_EFFORT);
-    if (!told || hob_str_find(model, HOB_STR("gpt-4o")) >= 0)
-        return NULL;
+    if (!told || hob_str_find(model, HOB_STR("gpt-4o")) >= 0) return NULL;
     switch (level) {
-    case HOB_THINKING_DEFAULT:
-        return NULL;
-    case HOB_THINKING_OFF:
-        return gpt > 500 ? "none" : gpt == 500 ? "minimal" : NULL;
-    case HOB_THINKING_MINIMAL:
-        return gpt == 500 ? "minimal" : "low";
+    case HOB_THINKING_DEFAULT: return NULL;
+    case HOB_THINKING_OFF: return gpt > 500 ? "none" : gpt == 500 ? "minimal" : NULL;
+    case HOB_THINKING_MINIMAL: return gpt == 500 ? "minimal" : "low";
     case HOB_THINKING_LOW:
     case HOB_THINKING_MEDIUM:
-    case HOB_THINKING_HIGH:
-        return hob_thinking_name(level);
-    case HOB_THINKING_XHIGH:
-        return gpt >= 502 ? "xhigh" : "high";
+    case HOB_THINKING_HIGH: return hob_thinking_name(level);
+    case HOB_THINKING_XHIGH: return gpt >= 502 ? "xhigh" : "high";
     }
     return NULL;
 }

@@ -47,29 +47,23 @@ hob_wire *hob_wire_acquire(hob_wire **slot, const char *api, hob_str key, const 
         bool busy = w != NULL;
         w = wire_create();
         w->unowned = busy || !slot;
-        if (!w->unowned)
-            *slot = w;
+        if (!w->unowned) *slot = w;
     }
-    if (!fits(w, api, key, h))
-        wire_reset(w, api, key, hob_history_generation(h));
+    if (!fits(w, api, key, h)) wire_reset(w, api, key, hob_history_generation(h));
     w->users++;
     return w;
 }
 
 void hob_wire_release(hob_wire *w) {
-    if (!w)
-        return;
+    if (!w) return;
     w->users--;
-    if (w->unowned && w->users == 0)
-        wire_free(w);
+    if (w->unowned && w->users == 0) wire_free(w);
 }
 
 void hob_wire_destroy(hob_wire *w) {
-    if (!w)
-        return;
+    if (!w) return;
     w->unowned = true;
-    if (w->users == 0)
-        wire_free(w);
+    if (w->users == 0) wire_free(w);
 }
 
 /* ---- call ids --------------------------------------------------------------------------------------- */
@@ -79,8 +73,7 @@ static bool is_plain(hob_str id) {
         char c = id.p[i];
         bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                   c == '_' || c == '-';
-        if (!ok)
-            return false;
+        if (!ok) return false;
     }
     return id.n > 0;
 }
@@ -90,8 +83,7 @@ static hob_str minted(hob_arena *a, hob_str call) {
     static const char prefix[] = "hob_";
     size_t n = sizeof prefix - 1 + call.n;
     char *p = hob_arena_bytes(a, n);
-    if (!p)
-        return HOB_STR_NULL;
+    if (!p) return HOB_STR_NULL;
     memcpy(p, prefix, sizeof prefix - 1);
     for (size_t i = 0; i < call.n; i++)
         p[sizeof prefix - 1 + i] = is_plain(hob_str_n(call.p + i, 1)) ? call.p[i] : '_';
@@ -105,9 +97,7 @@ hob_str hob_wire_call_id(hob_wire *w, hob_arena *a, const hob_json *block, bool 
     void *mine = (void *)(uintptr_t)(hob_str_hash(call) | 1);
     bool usable = id.n && (own || (is_plain(id) && id.n <= MAX_FOREIGN_ID));
     void *whose = usable ? hob_map_get(w->ids, id) : NULL;
-    if (!usable || (whose && whose != mine))
-        return minted(a, call);
-    if (!whose)
-        (void)hob_map_put(w->ids, id, mine);
+    if (!usable || (whose && whose != mine)) return minted(a, call);
+    if (!whose) (void)hob_map_put(w->ids, id, mine);
     return id;
 }

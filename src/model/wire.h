@@ -6,8 +6,8 @@
  * keeps the prefix that providers cache the same to the byte. The text is thrown away when the history changed
  * before its end (its generation), and when the model or the dialect is another.
  *
- * `text` holds items [0, covered) of the history, and the results of the calls of all but the last of them:
- * those belong to what may still grow. It may end inside an open message (`role`).
+ * `text` holds items [0, covered) of the history. Each encoder says whether the results of the last one's calls
+ * are among them, and whether the text may end inside an open message (`role`).
  */
 #ifndef HOB_SRC_MODEL_WIRE_H
 #define HOB_SRC_MODEL_WIRE_H
