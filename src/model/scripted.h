@@ -97,7 +97,8 @@ int hob_script_int(hob_script_reader *r, const hob_json *v, const char *what, ho
 /* "expected …" with a suggestion; for words out of a list. */
 int hob_script_unknown(hob_script_reader *r, const hob_json *at, const char *what, hob_str word,
                        const char *const *known);
-/* Room for n items; NULL: there is none (HOB_ETOOBIG), err says so. */
+int hob_script_no_room(hob_script_reader *r); /* fails with HOB_ETOOBIG */
+/* Room for n items; NULL: there is none, err says so. */
 void *hob_script_room(hob_script_reader *r, size_t n, size_t size);
 
 /* A text with templates in it. */

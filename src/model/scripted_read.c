@@ -139,11 +139,15 @@ int hob_script_int(hob_script_reader *r, const hob_json *v, const char *what, ho
     return HOB_OK;
 }
 
+int hob_script_no_room(hob_script_reader *r) {
+    return hob_fail(r->err, HOB_ETOOBIG, 0,
+                    "the script needs more memory than the %u MiB it may use",
+                    HOB_SCRIPT_MEMORY >> 20);
+}
+
 void *hob_script_room(hob_script_reader *r, size_t n, size_t size) {
     void *p = hob_arena_alloc(r->arena, HOB_MAX(n, (size_t)1) * size);
-    if (!p)
-        hob_fail(r->err, HOB_ETOOBIG, 0, "the script needs more than %u MiB of memory",
-                 HOB_SCRIPT_MEMORY >> 20);
+    if (!p) hob_script_no_room(r);
     return p;
 }
 
@@ -225,7 +229,7 @@ int hob_script_create(hob_str text, hob_script **out, hob_error *err) {
     s->usage = (hob_usage){-1, -1, -1, -1, -1};
     hob_script_reader r = {.arena = s->arena, .err = err, .chunk = HOB_SCRIPT_CHUNK};
     r.text = hob_arena_dup(s->arena, text);
-    int code = r.text.p ? read_script(&r, s) : hob_fail(err, HOB_ETOOBIG, 0, "out of memory");
+    int code = r.text.p ? read_script(&r, s) : hob_script_no_room(&r);
     if (code < 0) {
         hob_script_destroy(s);
         return code;

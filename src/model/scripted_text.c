@@ -115,9 +115,9 @@ int hob_script_text_json(hob_script_reader *r, const hob_json *v, hob_script_tex
     hob_jsonw_init(&w, &b);
     copy_value(&w, v);
     hob_str s = hob_arena_dup(r->arena, hob_buf_str(&b));
-    int code = b.err || (b.n && !s.n) ? HOB_ETOOBIG : HOB_OK;
+    int code = b.err || !s.p ? hob_script_no_room(r) : HOB_OK;
     hob_buf_finish(&b);
-    if (code < 0) return hob_script_bad(r, v, "this value needs too much memory"), code;
+    if (code < 0) return code;
     code = compile(r, v, s, out);
     out->json = true;
     return code;

@@ -15,6 +15,10 @@ static bool is_type(const hob_json *block, const char *type) {
     return hob_str_eqz(hob_json_get_str(block, "type"), type);
 }
 
+static int too_long(hob_error *err, int code) {
+    return hob_fail(err, code, 0, "the conversation is too long for the scripted model");
+}
+
 /* The text blocks, a newline between two of them. */
 static int text_of(hob_arena *a, hob_str content, hob_str *out, hob_error *err) {
     const hob_json *blocks;
@@ -32,7 +36,7 @@ static int text_of(hob_arena *a, hob_str content, hob_str *out, hob_error *err) 
     hob_str text = hob_arena_dup(a, hob_buf_str(&joined));
     if (code >= 0 && !text.p) code = HOB_ETOOBIG;
     hob_buf_finish(&joined);
-    if (code < 0) return hob_fail(err, code, 0, "a message is too long for the scripted model");
+    if (code < 0) return too_long(err, code);
     *out = text;
     return HOB_OK;
 }
@@ -94,6 +98,7 @@ int hob_script_view_init(hob_script_view *v, const hob_model_request *rq, hob_ar
     *v = (hob_script_view){.system = rq->system, .attempt = rq->attempt};
     v->model = hob_arena_dup(a, rq->model);
     v->session = hob_arena_dup(a, rq->session);
+    if (!v->model.p || !v->session.p) return too_long(err, HOB_ETOOBIG);
     v->thinking = hob_str_z(hob_thinking_name(rq->thinking));
     v->bytes = (int64_t)(rq->system.n + rq->tools.n);
     int code = parse_content(a, rq->tools, &v->tools, err);

@@ -133,17 +133,29 @@ static void on_done(const hob_model_outcome *o, void *user) {
     t->ended++;
 }
 
-void talk_start(talk *t) {
+static int start(talk *t, hob_error *err) {
     static const hob_model_handler handler = {.progress = on_progress, .done = on_done};
-    hob_error err;
     hob_answer_destroy(t->answer);
     t->answer = hob_answer_create();
     t->grown = t->ended = 0;
     t->asked_at = hob_loop_now(t->loop);
     t->rq.history = t->history;
-    assert_ok(t->provider->ops->start(t->provider, &t->rq, t->answer, &handler, t, &t->call, &err),
-              err);
+    int code = t->provider->ops->start(t->provider, &t->rq, t->answer, &handler, t, &t->call, err);
     assert_int_equal(t->grown + t->ended, 0); /* nothing from inside start */
+    return code;
+}
+
+void talk_start(talk *t) {
+    hob_error err;
+    assert_ok(start(t, &err), err);
+}
+
+int talk_try(talk *t) {
+    hob_error err;
+    int code = start(t, &err);
+    if (code < 0) return code;
+    talk_run(t);
+    return t->outcome.code;
 }
 
 void talk_run(talk *t) {

@@ -41,6 +41,7 @@ void talk_result(talk *t, int k, const char *outcome, const char *text); /* of t
 
 void talk_start(talk *t); /* sends the request */
 void talk_run(talk *t);   /* until it has ended, or an hour has passed */
+int talk_try(talk *t);    /* both; the code of start, or else of the outcome */
 /* Both, and the content of the answer, with ' for ". */
 const char *talk_ask(talk *t);
 const char *talk_said(talk *t);

@@ -1,4 +1,5 @@
 /* Wrong scripts: where, and what was expected. */
+#include "base/fault.h"
 #include "support/talk.h"
 
 #include "support/check.h"
@@ -145,6 +146,50 @@ static void test_model_scripted_read__a_script_has_a_ceiling(void **state) {
     hob_free(text);
 }
 
+/* Every allocation that may fail, fails once: the script is refused, or the call ends with an error. */
+static void test_model_scripted_read__memory_that_is_refused_is_an_error(void **state) {
+    (void)state;
+    static const char script[] =
+        "{\"rules\": [{\"when\": {\"user\": \"h\\u0069\", \"step\": 1}, \"reply\": ["
+        "{\"text\": \"{{user}} and {{rest}}\"}, {\"tool\": \"a\", \"args\": {\"b\": \"{{user}}\"}}]}]}";
+    hob_provider_env env = {0};
+    size_t n = 1, refused = 0;
+    for (bool hit = true; hit; n++) {
+        hob_error err = {0};
+        hob_provider *p = NULL;
+        hob_fault_alloc_at(n);
+        int code = hob_provider_scripted_create(&env, hob_str_z(script), &p, &err);
+        hit = hob_fault_alloc_hit();
+        hob_fault_alloc_at(0);
+        assert_int_equal(code, hit ? HOB_ETOOBIG : HOB_OK);
+        assert_int_equal(err.code, code);
+        refused += hit;
+        if (p) p->ops->destroy(p);
+    }
+    assert_true(refused >= 2);
+}
+
+static void test_model_scripted_read__memory_refused_while_playing(void **state) {
+    (void)state;
+    size_t failed = 0;
+    for (size_t n = 1;; n++) {
+        talk t;
+        talk_init(&t, "{'otherwise': [{'text': '{{user}} {{result}}'}]}");
+        talk_user(&t, "hi");
+        talk_answer(&t, "[{'type':'tool_call','call':'m1.0','id':'1','name':'ls','args':{}}]");
+        talk_result(&t, 0, "ok", "a\nb");
+        hob_fault_alloc_at(n);
+        int code = talk_try(&t);
+        bool hit = hob_fault_alloc_hit();
+        hob_fault_alloc_at(0);
+        assert_int_equal(code, hit ? HOB_ETOOBIG : HOB_OK);
+        failed += hit;
+        talk_finish(&t);
+        if (!hit) break;
+    }
+    assert_true(failed > 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_model_scripted_read__positions),
@@ -154,6 +199,8 @@ int main(void) {
         cmocka_unit_test(test_model_scripted_read__errors),
         cmocka_unit_test(test_model_scripted_read__repeats_are_bounded),
         cmocka_unit_test(test_model_scripted_read__a_script_has_a_ceiling),
+        cmocka_unit_test(test_model_scripted_read__memory_that_is_refused_is_an_error),
+        cmocka_unit_test(test_model_scripted_read__memory_refused_while_playing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
