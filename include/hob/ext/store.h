@@ -32,14 +32,14 @@ typedef struct hob_store_session {
 } hob_store_session;
 
 typedef struct hob_store_run {
-    hob_str id, session, status; /* status: running | parked | or that of run_finished */
-    hob_str reason, prompt;      /* prompt: its first 200 bytes, whole characters */
+    hob_str id, session, status;     /* status: running | parked | or that of run_finished */
+    hob_str reason, prompt;          /* prompt: its first 200 bytes, whole characters */
     int64_t started_ms, finished_ms; /* finished 0 = not yet; in a commit negative = leave */
 } hob_store_run;
 
 typedef struct hob_store_event {
     uint64_t seq;
-    hob_str json; /* the whole event line; the store may keep it anywhere but gives it back byte for byte */
+    hob_str json; /* the whole event line; comes back byte for byte. At most 64 MiB. */
 } hob_store_event;
 
 typedef struct hob_store_append {
@@ -71,19 +71,25 @@ typedef void (*hob_store_own_fn)(int code, const hob_error *err, const hob_store
                                  void *user);
 typedef void (*hob_store_events_fn)(int code, const hob_error *err, const hob_store_event *events,
                                     size_t n, int more, void *user);
-typedef void (*hob_store_sessions_fn)(int code, const hob_error *err,
-                                      const hob_store_session *rows, size_t n, hob_str next,
-                                      void *user);
+typedef void (*hob_store_sessions_fn)(int code, const hob_error *err, const hob_store_session *rows,
+                                      size_t n, hob_str next, void *user);
 typedef void (*hob_store_runs_fn)(int code, const hob_error *err, const hob_store_run *rows,
                                   size_t n, hob_str next, void *user);
 
-enum { HOB_OWN_CREATE = 1, /* make it if absent (HOB_EEXIST if present) */
-       HOB_OWN_READ = 2 }; /* no ownership, just the row */
+enum {
+    HOB_OWN_CREATE = 1, /* make it and own it (HOB_EEXIST if it is there) */
+    HOB_OWN_READ = 2    /* no ownership, just the row */
+};
 
 typedef struct hob_store_ops {
     size_t size;
     const char *name; /* "memory", "sqlite" */
-    /* All members are mandatory. Inputs are copied before the call returns. */
+    /* All members are mandatory. Inputs are copied before the call returns. Wrong inputs, and more than
+     * the store can hold waiting (HOB_EAGAIN), are answered like everything else: later. A callback may
+     * call the store again, close included. */
+
+    /* `row` (nullable) fills a session to be made; what it leaves out gets a default. To own what one
+     * owns already changes nothing. */
     void (*own)(hob_store *s, hob_str session, int flags, const hob_store_session *row,
                 hob_store_own_fn done, void *user);
     void (*release)(hob_store *s, hob_str session, uint64_t epoch, hob_store_done_fn done,
@@ -95,7 +101,8 @@ typedef struct hob_store_ops {
     void (*sessions)(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,
                      void *user); /* newest updated first */
     void (*runs)(hob_store *s, const hob_store_query *q, hob_store_runs_fn done, void *user);
-    void (*remove)(hob_store *s, hob_str session, hob_store_done_fn done, void *user); /* EBUSY if owned */
+    /* HOB_EBUSY while anybody alive owns it, the caller included. */
+    void (*remove)(hob_store *s, hob_str session, hob_store_done_fn done, void *user);
     /* Waits for what was queued, releases every ownership, frees. Completions still outstanding are
      * delivered (on the loop) before it returns. */
     void (*close)(hob_store *s);

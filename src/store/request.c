@@ -1,0 +1,300 @@
+/*
+ * request.c - calls become requests: inputs checked and copied, answers delivered.
+ *
+ * Copying runs the same code twice: first with no memory, to count, then into the block. So the size
+ * and the layout cannot disagree.
+ */
+#include "store/request.h"
+
+#include <stdalign.h>
+
+typedef struct pack {
+    char *base; /* NULL: only count */
+    size_t n;
+} pack;
+
+static void *pack_bytes(pack *p, const void *from, size_t n, size_t align) {
+    p->n = (p->n + align - 1) & ~(align - 1);
+    char *to = p->base ? p->base + p->n : NULL;
+    if (to && n) memcpy(to, from, n);
+    p->n += n;
+    return to;
+}
+
+static void pack_str(pack *p, hob_str *s) {
+    char *to = pack_bytes(p, s->p, s->n, 1);
+    if (to) s->p = to;
+}
+
+static void pack_row(pack *p, hob_store_session *row) {
+    hob_str *all[] = {&row->id,     &row->cwd,   &row->title, &row->model,
+                      &row->parent, &row->state, &row->owner};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) pack_str(p, all[i]);
+}
+
+static void pack_events(pack *p, hob_store_append *a) {
+    hob_store_event *to =
+        pack_bytes(p, a->events, a->nevents * sizeof(*to), alignof(hob_store_event));
+    for (size_t i = 0; i < a->nevents; i++) {
+        hob_store_event e = a->events[i];
+        pack_str(p, to ? &to[i].json : &e.json);
+    }
+    if (to) a->events = to;
+}
+
+static void pack_runs(pack *p, hob_store_append *a) {
+    hob_store_run *to = pack_bytes(p, a->runs, a->nruns * sizeof(*to), alignof(hob_store_run));
+    for (size_t i = 0; i < a->nruns; i++) {
+        hob_store_run copy = a->runs[i];
+        hob_store_run *run = to ? &to[i] : &copy;
+        hob_str *all[] = {&run->id, &run->session, &run->status, &run->reason, &run->prompt};
+        for (size_t k = 0; k < HOB_ARRAY_LEN(all); k++) pack_str(p, all[k]);
+    }
+    if (to) a->runs = to;
+}
+
+static void pack_append(pack *p, hob_store_append *a) {
+    pack_str(p, &a->session);
+    pack_events(p, a);
+    pack_runs(p, a);
+    if (!a->row) return;
+    hob_store_session copy = *a->row;
+    hob_store_session *row = pack_bytes(p, a->row, sizeof(*row), alignof(hob_store_session));
+    pack_row(p, row ? row : &copy);
+    if (row) a->row = row;
+}
+
+static void pack_appends(pack *p, hob_store_req *r) {
+    hob_store_append *to =
+        pack_bytes(p, r->appends, r->nappends * sizeof(*to), alignof(hob_store_append));
+    for (size_t i = 0; i < r->nappends; i++) {
+        hob_store_append copy = r->appends[i];
+        pack_append(p, to ? &to[i] : &copy);
+    }
+    if (to) r->appends = to;
+}
+
+static void pack_request(pack *p, hob_store_req *r) {
+    pack_bytes(p, r, sizeof(*r), alignof(max_align_t));
+    if (p->base) r = (hob_store_req *)(void *)p->base;
+    pack_str(p, &r->session);
+    pack_str(p, &r->query.cwd);
+    pack_str(p, &r->query.session);
+    pack_str(p, &r->query.status);
+    pack_str(p, &r->query.cursor);
+    pack_row(p, &r->row);
+    pack_appends(p, r);
+}
+
+static size_t measure(const hob_store_req *r) {
+    hob_store_req scratch = *r;
+    pack p = {.base = NULL};
+    pack_request(&p, &scratch);
+    return p.n;
+}
+
+/* A request that will only be answered carries nothing but its address. */
+static void strip(hob_store_req *r) {
+    r->row = (hob_store_session){0};
+    r->appends = NULL;
+    r->nappends = r->nevents = r->bytes = 0;
+    r->query = (hob_store_query){0};
+    if (r->session.n > HOB_STORE_TEXT_MAX) r->session = HOB_STR_NULL;
+}
+
+/* Copies a request whose slices still point to the caller's memory, and hands it to the store. */
+static void send(hob_store *s, hob_store_req *shallow) {
+    hob_store_front *f = (hob_store_front *)s;
+    if (shallow->code < 0) strip(shallow);
+    size_t n = measure(shallow);
+    if (shallow->code >= 0 && (f->load > HOB_STORE_LOAD_MAX || n > HOB_STORE_LOAD_MAX - f->load)) {
+        shallow->code =
+            hob_fail(hob_store_req_err(shallow), HOB_EAGAIN, 0,
+                     "the store has %zu bytes waiting already: wait for its answers", f->load);
+        strip(shallow);
+        n = measure(shallow);
+    }
+    pack copy = {.base = hob_realloc(NULL, n)};
+    pack_request(&copy, shallow);
+    hob_store_req *r = (hob_store_req *)(void *)copy.base;
+    r->front = f;
+    r->load = n;
+    hob_list_init(&r->link);
+    hob_list_init(&r->order);
+    f->load += n;
+    f->submit(f, r);
+}
+
+/* ---- checks ------------------------------------------------------------------------------- */
+
+static void check_id(hob_store_req *r, hob_str id, const char *what) {
+    if (r->code >= 0 && !hob_id_valid(id))
+        r->code = hob_fail(hob_store_req_err(r), HOB_EINVAL, 0,
+                           "\"%.*s\" is no %s id: letters, digits and . _ - between them, at most "
+                           "128 bytes",
+                           (int)HOB_MIN(id.n, (size_t)160), id.p ? id.p : "", what);
+}
+
+static void check_size(hob_store_req *r, size_t n, size_t max, const char *what) {
+    if (r->code >= 0 && n > max)
+        r->code =
+            hob_fail(hob_store_req_err(r), HOB_ETOOBIG, 0,
+                     "%s: %zu is over the limit of %zu; make it smaller or split it", what, n, max);
+}
+
+static void check_row(hob_store_req *r, const hob_store_session *row) {
+    check_size(r, row->cwd.n, HOB_STORE_TEXT_MAX, "bytes of the folder of a session");
+    check_size(r, row->title.n, HOB_STORE_TEXT_MAX, "bytes of the title of a session");
+    check_size(r, row->model.n, HOB_STORE_TEXT_MAX, "bytes of the model of a session");
+    check_size(r, row->parent.n, HOB_STORE_TEXT_MAX, "bytes of the parent of a session");
+    check_size(r, row->state.n, HOB_STORE_TEXT_MAX, "bytes of the state of a session");
+}
+
+static void check_runs(hob_store_req *r, const hob_store_append *a) {
+    check_size(r, a->nruns, HOB_STORE_COUNT_MAX, "runs in a commit");
+    for (size_t i = 0; i < a->nruns && r->code >= 0; i++) {
+        const hob_store_run *run = &a->runs[i];
+        check_id(r, run->id, "run");
+        check_size(r, run->status.n, HOB_STORE_TEXT_MAX, "bytes of the status of a run");
+        check_size(r, run->reason.n, HOB_STORE_TEXT_MAX, "bytes of the reason of a run");
+        check_size(r, run->prompt.n, HOB_STORE_TEXT_MAX, "bytes of the prompt of a run");
+    }
+}
+
+static void check_events(hob_store_req *r, const hob_store_append *a) {
+    check_size(r, r->nevents + a->nevents, HOB_STORE_COUNT_MAX, "events in a commit");
+    for (size_t i = 0; i < a->nevents && r->code >= 0; i++) {
+        const hob_store_event *e = &a->events[i];
+        check_size(r, e->json.n, HOB_STORE_EVENT_MAX, "bytes of an event");
+        check_size(r, r->bytes + e->json.n, HOB_STORE_BATCH_MAX, "bytes in a commit");
+        if (r->code >= 0 && (a->after_seq > INT64_MAX / 2 || e->seq != a->after_seq + 1 + i))
+            r->code = hob_fail(hob_store_req_err(r), HOB_EINVAL, 0,
+                               "event %zu for session %.*s has seq %llu, not %llu", i,
+                               HOB_FMT(a->session), (unsigned long long)e->seq,
+                               (unsigned long long)(a->after_seq + 1 + i));
+        r->nevents++;
+        r->bytes += e->json.n;
+    }
+}
+
+/* A run is of one session. The first append that names it is remembered. */
+static void check_run_once(hob_store_req *r, hob_map *seen, hob_store_append *a) {
+    for (size_t i = 0; i < a->nruns && r->code >= 0; i++) {
+        void *other = hob_map_put(seen, a->runs[i].id, a);
+        if (other && other != a)
+            r->code = hob_store_say_foreign_run(hob_store_req_err(r), a->runs[i].id);
+    }
+}
+
+/* Each session once: the checks of a commit are made before its first write. */
+static void check_append(hob_store_req *r, hob_map *sessions, hob_store_append *a) {
+    check_id(r, a->session, "session");
+    check_events(r, a);
+    check_runs(r, a);
+    if (a->row) check_row(r, a->row);
+    if (sessions && r->code >= 0 && hob_map_put(sessions, a->session, a))
+        r->code = hob_fail(hob_store_req_err(r), HOB_EINVAL, 0,
+                           "session %.*s is in the commit twice", HOB_FMT(a->session));
+}
+
+static void check_appends(hob_store_req *r) {
+    check_size(r, r->nappends, HOB_STORE_COUNT_MAX, "sessions in a commit");
+    bool several = r->nappends > 1 && r->code >= 0;
+    hob_map *sessions = several ? hob_map_create() : NULL;
+    hob_map *runs = several ? hob_map_create() : NULL;
+    for (size_t i = 0; i < r->nappends && r->code >= 0; i++) {
+        check_append(r, sessions, &r->appends[i]);
+        if (runs) check_run_once(r, runs, &r->appends[i]);
+    }
+    hob_map_destroy(sessions);
+    hob_map_destroy(runs);
+}
+
+/* ---- the calls ---------------------------------------------------------------------------- */
+
+/* A new session has a state and times, whatever the caller left out. */
+static void complete_row(hob_store_req *r, const hob_store_session *row, hob_clock *clock) {
+    if (row) {
+        check_row(r, row);
+        r->row = *row;
+    }
+    r->row.owner = HOB_STR_NULL;
+    if (r->row.state.n == 0) r->row.state = HOB_STR("idle");
+    if (r->row.created_ms <= 0) r->row.created_ms = clock->wall_ms(clock);
+    if (r->row.updated_ms <= 0) r->row.updated_ms = r->row.created_ms;
+    r->row.messages = HOB_MAX(r->row.messages, (int64_t)0);
+}
+
+void hob_store_front_own(hob_store *s, hob_str session, int flags, const hob_store_session *row,
+                         hob_store_own_fn done, void *user) {
+    hob_store_req r = {.op = HOB_OP_OWN, .session = session, .flags = flags, .user = user};
+    r.call.own = done;
+    check_id(&r, session, "session");
+    if (flags & HOB_OWN_CREATE) complete_row(&r, row, ((hob_store_front *)s)->clock);
+    if (r.code >= 0 && flags != 0 && flags != HOB_OWN_CREATE && flags != HOB_OWN_READ)
+        r.code = hob_fail(hob_store_req_err(&r), HOB_EINVAL, 0,
+                          "flags %d: own, create or read a session, one of them", flags);
+    send(s, &r);
+}
+
+void hob_store_front_release(hob_store *s, hob_str session, uint64_t epoch, hob_store_done_fn done,
+                             void *user) {
+    hob_store_req r = {.op = HOB_OP_RELEASE, .session = session, .epoch = epoch, .user = user};
+    r.call.done = done;
+    check_id(&r, session, "session");
+    send(s, &r);
+}
+
+void hob_store_front_commit(hob_store *s, const hob_store_batch *batch, hob_store_done_fn done,
+                            void *user) {
+    hob_store_req r = {.op = HOB_OP_COMMIT, .nappends = batch->nappends, .user = user};
+    r.appends = (hob_store_append *)batch->appends; /* replaced by the copy */
+    r.call.done = done;
+    check_appends(&r);
+    send(s, &r);
+}
+
+void hob_store_front_read(hob_store *s, hob_str session, uint64_t after, size_t limit,
+                          size_t max_bytes, hob_store_events_fn done, void *user) {
+    hob_store_req r = {.op = HOB_OP_READ, .session = session, .user = user};
+    r.after = HOB_MIN(after, (uint64_t)INT64_MAX);
+    r.limit = limit ? HOB_MIN(limit, HOB_STORE_COUNT_MAX) : 1000;
+    r.max_bytes = max_bytes ? HOB_MIN(max_bytes, HOB_STORE_READ_MAX) : (size_t)4 << 20;
+    r.call.events = done;
+    check_id(&r, session, "session");
+    send(s, &r);
+}
+
+static void take_query(hob_store_req *r, const hob_store_query *q) {
+    r->query = *q;
+    r->limit = q->limit ? HOB_MIN(q->limit, (size_t)1000) : 50;
+    int64_t ms, id;
+    int rc = hob_store_cursor_parse(q->cursor, &ms, &id, hob_store_req_err(r));
+    if (rc < 0) r->code = rc;
+    check_size(r, q->cwd.n, HOB_STORE_TEXT_MAX, "bytes of a folder");
+    check_size(r, q->status.n, HOB_STORE_TEXT_MAX, "bytes of a status");
+}
+
+void hob_store_front_sessions(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,
+                              void *user) {
+    hob_store_req r = {.op = HOB_OP_SESSIONS, .user = user};
+    r.call.sessions = done;
+    take_query(&r, q);
+    send(s, &r);
+}
+
+void hob_store_front_runs(hob_store *s, const hob_store_query *q, hob_store_runs_fn done,
+                          void *user) {
+    hob_store_req r = {.op = HOB_OP_RUNS, .session = q->session, .user = user};
+    r.call.runs = done;
+    take_query(&r, q);
+    if (q->session.n) check_id(&r, q->session, "session");
+    send(s, &r);
+}
+
+void hob_store_front_remove(hob_store *s, hob_str session, hob_store_done_fn done, void *user) {
+    hob_store_req r = {.op = HOB_OP_REMOVE, .session = session, .user = user};
+    r.call.done = done;
+    check_id(&r, session, "session");
+    send(s, &r);
+}

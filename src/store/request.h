@@ -1,0 +1,127 @@
+/*
+ * request.h - a call on its way through a store.
+ *
+ * Both stores turn every call into one request: the inputs copied into the same block of memory, the
+ * answer filled in by whoever does the work, the callback called once by hob_store_req_finish(). What
+ * is wrong with the inputs is found when the request is made (code < 0 from the start); it still
+ * travels with the others, so that answers keep the order of the calls.
+ */
+#ifndef HOB_SRC_STORE_REQUEST_H
+#define HOB_SRC_STORE_REQUEST_H
+
+#include <hob/ext/store.h>
+
+#include "base/base.h"
+
+#define HOB_STORE_EVENT_MAX ((size_t)64 << 20)  /* bytes of one event */
+#define HOB_STORE_BATCH_MAX ((size_t)256 << 20) /* bytes of one commit */
+#define HOB_STORE_LOAD_MAX ((size_t)512 << 20)  /* bytes waiting; over it: HOB_EAGAIN */
+#define HOB_STORE_COUNT_MAX ((size_t)100000)    /* events, appends or runs of one commit */
+#define HOB_STORE_TEXT_MAX ((size_t)64 << 10)   /* bytes of one string of an index row */
+#define HOB_STORE_READ_MAX ((size_t)64 << 20)   /* bytes of one page, but for its first event */
+
+typedef enum hob_store_op {
+    HOB_OP_OWN,
+    HOB_OP_RELEASE,
+    HOB_OP_COMMIT,
+    HOB_OP_READ,
+    HOB_OP_SESSIONS,
+    HOB_OP_RUNS,
+    HOB_OP_REMOVE
+} hob_store_op;
+
+typedef struct hob_store_front hob_store_front;
+
+typedef struct hob_store_req {
+    hob_list link; /* in the queue it stands in */
+    hob_store_front *front;
+    hob_store_op op;
+    size_t load; /* bytes of this block */
+
+    /* inputs; strings and arrays follow this struct in the same block */
+    hob_str session;
+    int flags;
+    uint64_t epoch, after;
+    size_t limit, max_bytes;
+    hob_store_session row; /* of a session to be made, complete */
+    hob_store_append *appends;
+    size_t nappends, nevents, bytes; /* bytes: of all events */
+    hob_store_query query;
+
+    /* answer; what it points to lives in mem or in the store */
+    int code;
+    hob_error *err;
+    hob_arena *mem;
+    hob_store_session *rows;
+    hob_store_run *runs;
+    hob_store_event *events;
+    size_t n;
+    int more;
+    hob_str next;
+
+    union {
+        hob_store_done_fn done;
+        hob_store_own_fn own;
+        hob_store_events_fn events;
+        hob_store_sessions_fn sessions;
+        hob_store_runs_fn runs;
+    } call;
+    void *user;
+
+    /* used by the SQLite store */
+    hob_list order;        /* among the reads under way */
+    bool refused;          /* its inputs were wrong: it is only answered */
+    bool started;          /* a read that was handed to a thread */
+    bool at_writer;        /* a read that the writer does itself */
+    struct hob_job *job;   /* the read on its way through the pool */
+    unsigned char *hashes; /* SHA-256 of each event that becomes a blob, in order */
+} hob_store_req;
+
+/* What a store puts first in its struct to get the calls as requests. */
+struct hob_store_front {
+    hob_store base;
+    void (*submit)(hob_store_front *f, hob_store_req *r); /* takes the request */
+    hob_clock *clock;                                     /* of the loop */
+    size_t load;                                          /* bytes of requests not answered yet */
+};
+
+void hob_store_front_own(hob_store *s, hob_str session, int flags, const hob_store_session *row,
+                         hob_store_own_fn done, void *user);
+void hob_store_front_release(hob_store *s, hob_str session, uint64_t epoch, hob_store_done_fn done,
+                             void *user);
+void hob_store_front_commit(hob_store *s, const hob_store_batch *batch, hob_store_done_fn done,
+                            void *user);
+void hob_store_front_read(hob_store *s, hob_str session, uint64_t after, size_t limit,
+                          size_t max_bytes, hob_store_events_fn done, void *user);
+void hob_store_front_sessions(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,
+                              void *user);
+void hob_store_front_runs(hob_store *s, const hob_store_query *q, hob_store_runs_fn done,
+                          void *user);
+void hob_store_front_remove(hob_store *s, hob_str session, hob_store_done_fn done, void *user);
+
+/* For the table of a store; only close is its own. */
+#define HOB_STORE_FRONT_OPS                                                                        \
+    .own = hob_store_front_own, .release = hob_store_front_release,                                \
+    .commit = hob_store_front_commit, .read = hob_store_front_read,                                \
+    .sessions = hob_store_front_sessions, .runs = hob_store_front_runs,                            \
+    .remove = hob_store_front_remove
+
+hob_error *hob_store_req_err(hob_store_req *r);   /* to be filled by hob_fail */
+hob_arena *hob_store_req_mem(hob_store_req *r);   /* for the answer */
+bool hob_store_req_reads(const hob_store_req *r); /* changes nothing */
+bool hob_store_req_touches(const hob_store_req *r, hob_str session);
+void hob_store_req_fail(hob_store_req *r, const hob_error *err);
+void hob_store_req_finish(hob_store_req *r); /* calls back, then frees */
+
+/* ---- what both stores say in the same words ----------------------------------------------- */
+int hob_store_say_absent(hob_error *err, hob_str session);
+int hob_store_say_exists(hob_error *err, hob_str session);
+int hob_store_say_fenced(hob_error *err, const hob_store_append *a, uint64_t epoch);
+int hob_store_say_seq(hob_error *err, const hob_store_append *a, uint64_t last);
+int hob_store_say_foreign_run(hob_error *err, hob_str run);
+
+/* A place in a list that is ordered by (ms, id), newest first. "" starts above everything. */
+int hob_store_cursor_parse(hob_str cursor, int64_t *ms, int64_t *id, hob_error *err);
+hob_str hob_store_cursor_make(hob_arena *a, int64_t ms, int64_t id);
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * sqlite_own.c - whose session it is: taking, giving back, removing. Inside a transaction of the writer,
+ * under the lock of the store, so two processes never decide about one session at the same time.
+ */
+#include "store/sqlite.h"
+
+#include <unistd.h>
+
+typedef struct holder {
+    int64_t num, pid; /* num 0: no such session */
+    uint64_t epoch;
+    bool mine, alive; /* neither: nobody's */
+    char name[128];
+} holder;
+
+/* Who holds it; what a dead owner left is cleared away. */
+static int look(hob_sqlite *s, hob_str session, holder *h) {
+    *h = (holder){0};
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_BY_ID);
+    if (!st || hob_sqlite_seat_forget(s, session) < 0) return -1;
+    hob_sqlite_bind_str(st, 1, session);
+    int rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW) {
+        hob_str owner = hob_str_z((const char *)sqlite3_column_text(st, 7));
+        h->num = sqlite3_column_int64(st, 0);
+        h->pid = sqlite3_column_int64(st, 9);
+        h->epoch = (uint64_t)sqlite3_column_int64(st, 10);
+        h->mine = hob_str_eqz(owner, s->owner.id);
+        h->alive = owner.n && !h->mine && hob_owner_alive(s->owners_path, owner);
+        if (owner.n && !h->mine && !h->alive) hob_owner_forget(s->owners_path, owner);
+        hob_str name = hob_str_z((const char *)sqlite3_column_text(st, 8));
+        name.n = hob_utf8_prefix(name, sizeof(h->name) - 1);
+        memcpy(h->name, name.p, name.n);
+    }
+    return hob_sqlite_end(st, rc);
+}
+
+static int say_busy(hob_error *err, hob_str session, const holder *h) {
+    return hob_fail(
+        err, HOB_EBUSY, 0,
+        "session %.*s is in use by %s (pid %lld): go on there, end that process, or fork "
+        "the session",
+        HOB_FMT(session), h->name, (long long)h->pid);
+}
+
+static int add(hob_sqlite *s, const hob_store_req *r) {
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_ADD);
+    if (!st) return -1;
+    const hob_store_session *row = &r->row;
+    hob_sqlite_bind_str(st, 1, r->session);
+    hob_sqlite_bind_str(st, 2, row->cwd);
+    hob_sqlite_bind_str(st, 3, row->title);
+    hob_sqlite_bind_str(st, 4, row->model);
+    hob_sqlite_bind_str(st, 5, row->parent);
+    hob_sqlite_bind_str(st, 6, row->state);
+    hob_sqlite_bind_str(st, 7, hob_str_z(s->owner.id));
+    hob_sqlite_bind_str(st, 8, hob_str_z(s->owner_name));
+    sqlite3_bind_int64(st, 9, getpid());
+    sqlite3_bind_int64(st, 10, row->created_ms);
+    sqlite3_bind_int64(st, 11, row->updated_ms);
+    sqlite3_bind_int64(st, 12, row->messages);
+    return hob_sqlite_run(s->conn, st);
+}
+
+static int take(hob_sqlite *s, int64_t num) {
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_OWN);
+    if (!st) return -1;
+    sqlite3_bind_int64(st, 1, num);
+    hob_sqlite_bind_str(st, 2, hob_str_z(s->owner.id));
+    hob_sqlite_bind_str(st, 3, hob_str_z(s->owner_name));
+    sqlite3_bind_int64(st, 4, getpid());
+    return hob_sqlite_run(s->conn, st);
+}
+
+static int answer(hob_sqlite *s, hob_store_req *r) {
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_BY_ID);
+    if (!st) return -1;
+    hob_sqlite_bind_str(st, 1, r->session);
+    int rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW) {
+        r->rows = HOB_ARENA_NEW(hob_store_req_mem(r), hob_store_session);
+        hob_sqlite_row(s, st, r->mem, r->rows);
+        r->n = 1;
+    }
+    return hob_sqlite_end(st, rc);
+}
+
+int hob_sqlite_own(hob_sqlite *s, hob_store_req *r) {
+    holder h;
+    bool create = (r->flags & HOB_OWN_CREATE) != 0;
+    if (look(s, r->session, &h) < 0) return -1;
+    if (h.num && create)
+        r->code = hob_store_say_exists(hob_store_req_err(r), r->session);
+    else if (!h.num && !create)
+        r->code = hob_store_say_absent(hob_store_req_err(r), r->session);
+    else if (h.alive)
+        r->code = say_busy(hob_store_req_err(r), r->session, &h);
+    if (r->code < 0) return 0;
+    int rc = create ? add(s, r) : h.mine ? 0 : take(s, h.num);
+    return rc < 0 ? rc : answer(s, r);
+}
+
+int hob_sqlite_release(hob_sqlite *s, hob_store_req *r) {
+    holder h;
+    if (look(s, r->session, &h) < 0) return -1;
+    hob_store_append as = {.session = r->session, .epoch = r->epoch};
+    if (!h.num)
+        r->code = hob_store_say_absent(hob_store_req_err(r), r->session);
+    else if (!h.mine || h.epoch != r->epoch)
+        r->code = hob_store_say_fenced(hob_store_req_err(r), &as, h.epoch);
+    if (r->code < 0) return 0;
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_RELEASE);
+    if (!st) return -1;
+    sqlite3_bind_int64(st, 1, h.num);
+    return hob_sqlite_run(s->conn, st);
+}
+
+/* The session is gone at once; its events follow piece by piece (sqlite_keep.c). */
+int hob_sqlite_remove(hob_sqlite *s, hob_store_req *r) {
+    static const int steps[] = {HOB_SQL_RUN_DELETE, HOB_SQL_TRASH_ADD, HOB_SQL_SESSION_DELETE};
+    holder h;
+    if (look(s, r->session, &h) < 0) return -1;
+    if (!h.num)
+        r->code = hob_store_say_absent(hob_store_req_err(r), r->session);
+    else if (h.alive || h.mine)
+        r->code = say_busy(hob_store_req_err(r), r->session, &h);
+    if (r->code < 0) return 0;
+    for (size_t i = 0; i < HOB_ARRAY_LEN(steps); i++) {
+        sqlite3_stmt *st = hob_sqlite_stmt(s->conn, steps[i]);
+        if (!st) return -1;
+        sqlite3_bind_int64(st, 1, h.num);
+        if (hob_sqlite_run(s->conn, st) < 0) return -1;
+    }
+    s->trash = true;
+    return 0;
+}

@@ -1,0 +1,160 @@
+/*
+ * sqlite_schema.c - tables, versions, and what is checked when a file is opened.
+ *
+ * The version is SQLite's user_version. Each step to the next one is one transaction together with its
+ * number, so a crash leaves the file at one version or the other. A file of a newer version is refused
+ * before anything is written to it.
+ *
+ * `event` is append-only and in the order of arrival; (session, seq) is an index beside it. That is three
+ * times as fast as a table ordered by session, and reading a session is still one range of the index.
+ */
+#include "store/sqlite.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+
+static const char version_1[] =
+    "CREATE TABLE session("
+    " num INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, cwd TEXT NOT NULL,"
+    " title TEXT NOT NULL, model TEXT NOT NULL, parent TEXT NOT NULL, state TEXT NOT NULL,"
+    " owner TEXT, owner_name TEXT NOT NULL, owner_pid INTEGER NOT NULL, epoch INTEGER NOT NULL,"
+    " created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL, last_seq INTEGER NOT NULL,"
+    " messages INTEGER NOT NULL);"
+    "CREATE INDEX session_updated ON session(updated_ms);"
+    "CREATE INDEX session_cwd ON session(cwd, updated_ms);"
+    "CREATE INDEX session_owner ON session(owner) WHERE owner IS NOT NULL;"
+    "CREATE TABLE event("
+    " num INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL, body TEXT,"
+    " blob INTEGER, sum INTEGER NOT NULL);"
+    "CREATE UNIQUE INDEX event_seq ON event(session, seq);"
+    "CREATE INDEX event_blob ON event(blob) WHERE blob IS NOT NULL;"
+    "CREATE TABLE blob(num INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, body BLOB NOT NULL);"
+    "CREATE TABLE run("
+    " num INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, session INTEGER NOT NULL,"
+    " status TEXT NOT NULL, reason TEXT NOT NULL, prompt TEXT NOT NULL,"
+    " started_ms INTEGER NOT NULL, finished_ms INTEGER NOT NULL);"
+    "CREATE INDEX run_started ON run(started_ms);"
+    "CREATE INDEX run_session ON run(session, started_ms);"
+    "CREATE INDEX run_status ON run(status, started_ms);"
+    "CREATE TABLE trash(session INTEGER PRIMARY KEY);"
+    "PRAGMA application_id = 0x686f6273;";
+
+/* steps[n] leads from version n to n + 1 */
+static const char *const steps[HOB_SQLITE_VERSION] = {version_1};
+
+static int ask(hob_sqlite_conn *c, const char *sql, int64_t *out) {
+    sqlite3_stmt *st;
+    if (sqlite3_prepare_v2(c->db, sql, -1, &st, NULL) != SQLITE_OK) return -1;
+    int rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW) *out = sqlite3_column_int64(st, 0);
+    sqlite3_finalize(st);
+    return rc == SQLITE_ROW ? 0 : -1;
+}
+
+/* Whose file is it? An empty one is ours to fill. */
+static int identify(hob_sqlite_conn *c, int64_t *version, hob_error *err) {
+    int64_t application, objects;
+    if (ask(c, "PRAGMA user_version", version) < 0 ||
+        ask(c, "PRAGMA application_id", &application) < 0 ||
+        ask(c, "SELECT count(*) FROM sqlite_schema", &objects) < 0)
+        return hob_sqlite_fail(c, err);
+    if (application == HOB_SQLITE_APPLICATION && *version > HOB_SQLITE_VERSION)
+        return hob_fail(err, HOB_EVERSION, (int)HOB_MIN(*version, (int64_t)INT32_MAX),
+                        "the store %s was written by a newer hob (format %lld, this one knows %d): "
+                        "use that version, or name another file; nothing was changed",
+                        c->path, (long long)*version, HOB_SQLITE_VERSION);
+    bool empty = objects == 0 && application == 0 && *version == 0;
+    if (!empty && (application != HOB_SQLITE_APPLICATION || *version < 1))
+        return hob_fail(
+            err, HOB_ESTORE, 0,
+            "%s is a database of another program, not a store of hob: name another file", c->path);
+    return 0;
+}
+
+static int step_up(hob_sqlite_conn *c, int64_t from, hob_error *err) {
+    char number[64];
+    snprintf(number, sizeof(number), "PRAGMA user_version = %lld", (long long)from + 1);
+    if (hob_sqlite_exec(c, HOB_SQL_BEGIN) == 0 &&
+        sqlite3_exec(c->db, steps[from], NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(c->db, number, NULL, NULL, NULL) == SQLITE_OK && hob_sqlite_commit(c) == 0)
+        return 0;
+    int rc = hob_sqlite_fail(c, err);
+    if (!sqlite3_get_autocommit(c->db)) hob_sqlite_exec(c, HOB_SQL_ROLLBACK);
+    return rc;
+}
+
+static int use_wal(hob_sqlite_conn *c, hob_error *err) {
+    sqlite3_stmt *st;
+    if (sqlite3_prepare_v2(c->db, "PRAGMA journal_mode=WAL", -1, &st, NULL) != SQLITE_OK)
+        return hob_sqlite_fail(c, err);
+    int rc = 0;
+    if (sqlite3_step(st) != SQLITE_ROW)
+        rc = hob_sqlite_fail(c, err);
+    else if (!hob_str_eqz(hob_str_z((const char *)sqlite3_column_text(st, 0)), "wal"))
+        rc = hob_fail(err, HOB_ESTORE, ENOTSUP,
+                      "no write-ahead log is possible for %s: put the store on a local disk",
+                      c->path);
+    sqlite3_finalize(st);
+    return rc;
+}
+
+int hob_sqlite_migrate(hob_sqlite_conn *c, hob_error *err) {
+    int64_t version;
+    int rc = identify(c, &version, err);
+    if (rc < 0) return rc;
+    rc = use_wal(c, err);
+    for (; version < HOB_SQLITE_VERSION && rc == 0; version++) rc = step_up(c, version, err);
+    return rc;
+}
+
+/* The newest event of all is the last of its session, unless that session was removed. */
+static int check_last_event(hob_sqlite_conn *c, hob_error *err) {
+    sqlite3_stmt *st = hob_sqlite_stmt(c, HOB_SQL_LAST_EVENT);
+    if (!st) return hob_sqlite_fail(c, err);
+    int step = sqlite3_step(st), rc = 0;
+    if (step == SQLITE_ROW && sqlite3_column_type(st, 4) == SQLITE_NULL) {
+        int64_t seq = sqlite3_column_int64(st, 0);
+        bool is_inline = sqlite3_column_type(st, 1) != SQLITE_NULL;
+        const char *body = sqlite3_column_blob(st, 1);
+        hob_str json = hob_str_n(body, (size_t)sqlite3_column_bytes(st, 1));
+        if (sqlite3_column_type(st, 3) == SQLITE_NULL || sqlite3_column_int64(st, 3) != seq)
+            rc = hob_sqlite_damaged(c, "the newest event is not the last of its session", err);
+        else if (is_inline && sqlite3_column_int(st, 2) != hob_sqlite_sum((uint64_t)seq, json))
+            rc = hob_sqlite_damaged(c, "the newest event is not what was written", err);
+    } else if (step != SQLITE_ROW && step != SQLITE_DONE) {
+        rc = hob_sqlite_fail(c, err);
+    }
+    sqlite3_reset(st);
+    return rc;
+}
+
+/* A statement that can be prepared has all its tables, columns and indices. */
+int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err) {
+    static const int needed[] = {HOB_SQL_SESSION_BY_ID, HOB_SQL_EVENT_ADD, HOB_SQL_BLOB_FIND,
+                                 HOB_SQL_RUN_PUT, HOB_SQL_TRASH_NEXT};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(needed); i++) {
+        if (!hob_sqlite_stmt(c, needed[i]))
+            return (sqlite3_errcode(c->db) & 0xff) == SQLITE_ERROR
+                       ? hob_sqlite_damaged(c, sqlite3_errmsg(c->db), err)
+                       : hob_sqlite_fail(c, err);
+    }
+    return check_last_event(c, err);
+}
+
+static uint64_t stir(uint64_t h, const char *p, size_t n) {
+    uint64_t word = 0;
+    memcpy(&word, p, n);
+    h = (h ^ le64toh(word)) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 32;
+}
+
+/* Eight bytes a step; finds what a disk does to data, not what an enemy does. Stored: never change. */
+int32_t hob_sqlite_sum(uint64_t seq, hob_str json) {
+    uint64_t h = seq * 0x9e3779b97f4a7c15u ^ json.n;
+    size_t i = 0;
+    for (; i + 8 <= json.n; i += 8) h = stir(h, json.p + i, 8);
+    if (i < json.n) h = stir(h, json.p + i, json.n - i);
+    h *= 0xc4ceb9fe1a85ec53u;
+    return (int32_t)(uint32_t)(h >> 32);
+}

@@ -1,0 +1,92 @@
+/*
+ * sqlite_sql.h - every statement of the SQLite store, in one place. Prepared once a connection.
+ *
+ * Lists page by key (time, number), never by offset, so every page costs the same; tests ask SQLite
+ * for the plan of each.
+ */
+#ifndef HOB_SRC_STORE_SQLITE_SQL_H
+#define HOB_SRC_STORE_SQLITE_SQL_H
+
+#define HOB_SQL_SESSION                                                                            \
+    "num, id, cwd, title, model, parent, state, owner, owner_name, owner_pid, epoch, "             \
+    "created_ms, updated_ms, last_seq, messages"
+#define HOB_SQL_RUN                                                                                \
+    "r.num, r.id, s.id, r.status, r.reason, r.prompt, r.started_ms, r.finished_ms "                \
+    "FROM run r JOIN session s ON s.num = r.session WHERE "
+#define HOB_SQL_RUN_PAGE                                                                           \
+    "(r.started_ms, r.num) < (?1, ?2) ORDER BY r.started_ms DESC, r.num DESC LIMIT ?3"
+
+/* X(NAME, text) */
+#define HOB_SQL(X)                                                                                 \
+    X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
+    X(BEGIN_READ, "BEGIN")                                                                         \
+    X(COMMIT, "COMMIT")                                                                            \
+    X(ROLLBACK, "ROLLBACK")                                                                        \
+    X(SESSION_BY_ID, "SELECT " HOB_SQL_SESSION " FROM session WHERE id = ?1")                      \
+    X(SEAT_BY_ID, "SELECT num, owner, epoch, last_seq FROM session WHERE id = ?1")                 \
+    X(SEAT_BY_NUM, "SELECT num, owner, epoch, last_seq FROM session WHERE num = ?2 AND id = ?1")   \
+    X(SESSION_ADD,                                                                                 \
+      "INSERT INTO session(id, cwd, title, model, parent, state, owner, owner_name, owner_pid, "   \
+      "epoch, created_ms, updated_ms, last_seq, messages) "                                        \
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 1, ?10, ?11, 0, ?12)")                           \
+    X(SESSION_OWN, "UPDATE session SET owner = ?2, owner_name = ?3, owner_pid = ?4, "              \
+                   "epoch = epoch + 1 WHERE num = ?1")                                             \
+    X(SESSION_RELEASE,                                                                             \
+      "UPDATE session SET owner = NULL, owner_name = '', owner_pid = 0 WHERE num = ?1")            \
+    X(SESSION_RELEASE_ALL,                                                                         \
+      "UPDATE session SET owner = NULL, owner_name = '', owner_pid = 0 WHERE owner = ?1")          \
+    X(SESSION_SEQ, "UPDATE session SET last_seq = ?2 WHERE num = ?1")                              \
+    X(SESSION_ROW, "UPDATE session SET cwd = coalesce(?2, cwd), title = coalesce(?3, title), "     \
+                   "model = coalesce(?4, model), parent = coalesce(?5, parent), "                  \
+                   "state = coalesce(?6, state), created_ms = coalesce(?7, created_ms), "          \
+                   "updated_ms = coalesce(?8, updated_ms), messages = coalesce(?9, messages) "     \
+                   "WHERE num = ?1")                                                               \
+    X(SESSION_DELETE, "DELETE FROM session WHERE num = ?1")                                        \
+    X(EVENT_ADD, "INSERT INTO event(session, seq, body, blob, sum) VALUES(?1, ?2, ?3, ?4, ?5)")    \
+    X(BLOB_FIND, "SELECT num FROM blob WHERE hash = ?1")                                           \
+    X(BLOB_ADD, "INSERT INTO blob(hash, body) VALUES(?1, ?2)")                                     \
+    X(RUN_FIND, "SELECT session FROM run WHERE id = ?1")                                           \
+    X(RUN_PUT,                                                                                     \
+      "INSERT INTO run(id, session, status, reason, prompt, started_ms, finished_ms) VALUES(?1, "  \
+      "?2, coalesce(?3, ''), coalesce(?4, ''), coalesce(?5, ''), coalesce(?6, 0), "                \
+      "coalesce(?7, 0)) ON CONFLICT(id) DO UPDATE SET status = coalesce(?3, status), "             \
+      "reason = coalesce(?4, reason), prompt = coalesce(?5, prompt), "                             \
+      "started_ms = coalesce(?6, started_ms), finished_ms = coalesce(?7, finished_ms)")            \
+    X(RUN_DELETE, "DELETE FROM run WHERE session = ?1")                                            \
+    X(TRASH_ADD, "INSERT INTO trash(session) VALUES(?1)")                                          \
+    X(TRASH_NEXT, "SELECT session FROM trash LIMIT 1")                                             \
+    X(TRASH_CUT, "SELECT seq FROM event WHERE session = ?1 ORDER BY seq LIMIT 1 OFFSET 255")       \
+    X(TRASH_EVENTS, "DELETE FROM event WHERE session = ?1 AND seq <= ?2 RETURNING blob")           \
+    X(TRASH_BLOB,                                                                                  \
+      "DELETE FROM blob WHERE num = ?1 AND NOT EXISTS (SELECT 1 FROM event WHERE blob = ?1)")      \
+    X(TRASH_DONE, "DELETE FROM trash WHERE session = ?1")                                          \
+    X(EVENTS, "SELECT seq, body, blob, sum FROM event WHERE session = ?1 AND seq > ?2 "            \
+              "ORDER BY seq LIMIT ?3")                                                             \
+    X(BLOB_BODY, "SELECT body FROM blob WHERE num = ?1")                                           \
+    X(BLOB_SIZE, "SELECT length(body) FROM blob WHERE num = ?1")                                   \
+    X(LAST_EVENT, "SELECT e.seq, e.body, e.sum, s.last_seq, t.session FROM event e "               \
+                  "LEFT JOIN session s ON s.num = e.session "                                      \
+                  "LEFT JOIN trash t ON t.session = e.session "                                    \
+                  "ORDER BY e.num DESC LIMIT 1")                                                   \
+    X(SESSIONS, "SELECT " HOB_SQL_SESSION " FROM session WHERE (updated_ms, num) < (?1, ?2) "      \
+                "ORDER BY updated_ms DESC, num DESC LIMIT ?3")                                     \
+    X(SESSIONS_CWD,                                                                                \
+      "SELECT " HOB_SQL_SESSION " FROM session WHERE cwd = ?4 AND (updated_ms, num) < (?1, ?2) "   \
+      "ORDER BY updated_ms DESC, num DESC LIMIT ?3")                                               \
+    X(RUNS, "SELECT " HOB_SQL_RUN HOB_SQL_RUN_PAGE)                                                \
+    X(RUNS_STATUS, "SELECT " HOB_SQL_RUN "r.status = ?5 AND " HOB_SQL_RUN_PAGE)                    \
+    X(RUNS_SESSION, "SELECT " HOB_SQL_RUN                                                          \
+                    "r.session = (SELECT num FROM session WHERE id = ?4) AND " HOB_SQL_RUN_PAGE)   \
+    X(RUNS_BOTH, "SELECT " HOB_SQL_RUN "r.session = (SELECT num FROM session WHERE id = ?4) AND "  \
+                 "r.status = ?5 AND " HOB_SQL_RUN_PAGE)
+
+enum hob_sql {
+#define HOB_X(name, text) HOB_SQL_##name,
+    HOB_SQL(HOB_X)
+#undef HOB_X
+        HOB_SQL_COUNT_
+};
+
+const char *hob_sqlite_sql(int sql); /* its text */
+
+#endif

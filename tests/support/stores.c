@@ -1,0 +1,202 @@
+#include "support/stores.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+void answer_finish(answer *a) {
+    hob_arena_destroy(a->mem);
+    *a = (answer){0};
+}
+
+static answer *take(int code, const hob_error *err, void *user) {
+    answer *a = user;
+    int calls = a->calls;
+    answer_finish(a);
+    a->calls = calls + 1;
+    a->code = code;
+    a->mem = hob_arena_create(0);
+    assert_true((err != NULL) == (code < 0));
+    if (err) {
+        a->err = *err;
+        assert_int_equal(err->code, code);
+        assert_true(strlen(err->message) > 10);
+    }
+    return a;
+}
+
+void on_done(int code, const hob_error *err, void *user) {
+    take(code, err, user);
+}
+
+static void copy_row(answer *a, hob_store_session *to, const hob_store_session *from) {
+    *to = *from;
+    hob_str *all[] = {&to->id,     &to->cwd,   &to->title, &to->model,
+                      &to->parent, &to->state, &to->owner};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) *all[i] = hob_arena_dup(a->mem, *all[i]);
+}
+
+void on_own(int code, const hob_error *err, const hob_store_session *row, void *user) {
+    answer *a = take(code, err, user);
+    assert_true((row != NULL) == (code >= 0));
+    a->rows = HOB_ARENA_NEW(a->mem, hob_store_session);
+    if (row) copy_row(a, a->rows, row);
+    a->n = row ? 1 : 0;
+}
+
+void on_events(int code, const hob_error *err, const hob_store_event *events, size_t n, int more,
+               void *user) {
+    answer *a = take(code, err, user);
+    a->events = hob_arena_alloc(a->mem, (n + 1) * sizeof(*events));
+    for (size_t i = 0; i < n; i++) {
+        a->events[i] = events[i];
+        a->events[i].json = hob_arena_dup(a->mem, events[i].json);
+    }
+    a->n = n;
+    a->more = more;
+}
+
+void on_sessions(int code, const hob_error *err, const hob_store_session *rows, size_t n,
+                 hob_str next, void *user) {
+    answer *a = take(code, err, user);
+    a->rows = hob_arena_alloc(a->mem, (n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < n; i++) copy_row(a, &a->rows[i], &rows[i]);
+    a->n = n;
+    a->next = hob_arena_dup(a->mem, next);
+}
+
+void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n, hob_str next,
+             void *user) {
+    answer *a = take(code, err, user);
+    a->runs = hob_arena_alloc(a->mem, (n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < n; i++) {
+        hob_store_run *to = &a->runs[i];
+        *to = rows[i];
+        hob_str *all[] = {&to->id, &to->session, &to->status, &to->reason, &to->prompt};
+        for (size_t k = 0; k < HOB_ARRAY_LEN(all); k++) *all[k] = hob_arena_dup(a->mem, *all[k]);
+    }
+    a->n = n;
+    a->next = hob_arena_dup(a->mem, next);
+}
+
+/* ---- the rig ------------------------------------------------------------------------------- */
+
+void rig_init(rig *r) {
+    hob_error err;
+    const char *tmp = getenv("TMPDIR");
+    *r = (rig){0};
+    snprintf(r->dir, sizeof(r->dir), "%s/hob-store-XXXXXX", tmp && strlen(tmp) < 40 ? tmp : "/tmp");
+    assert_non_null(mkdtemp(r->dir));
+    snprintf(r->path, sizeof(r->path), "%s/hob.db", r->dir);
+    assert_ok(hob_loop_create(NULL, &r->loop, &err), err);
+    assert_ok(hob_pool_create(2, 64, &r->pool, &err), err);
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw) {
+    (void)st, (void)flag, (void)ftw;
+    return remove(path);
+}
+
+void rig_finish(rig *r) {
+    hob_pool_destroy(r->pool);
+    hob_loop_destroy(r->loop);
+    answer_finish(&r->last);
+    nftw(r->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+hob_store *rig_sqlite(rig *r, const char *owner_name) {
+    hob_error err;
+    hob_store *s;
+    hob_sqlite_opts o = {.path = hob_str_z(r->path), .pool = r->pool};
+    o.owner_name = hob_str_z(owner_name);
+    assert_ok(hob_store_sqlite_open(r->loop, &o, &s, &err), err);
+    return s;
+}
+
+hob_store *rig_memory(rig *r, const char *owner_name) {
+    hob_error err;
+    hob_store *s;
+    (void)owner_name;
+    assert_ok(hob_store_memory_open(r->loop, &s, &err), err);
+    return s;
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+void rig_wait(rig *r, const answer *a) {
+    while (a->calls == 0) hob_loop_run_once(r->loop, -1);
+}
+
+static int wait_last(rig *r) {
+    assert_int_equal(r->last.calls, 0); /* never from inside the call */
+    rig_wait(r, &r->last);
+    return r->last.code;
+}
+
+int rig_own(rig *r, hob_store *s, const char *session, int flags) {
+    hob_store_session row = {.id = hob_str_z(session), .cwd = HOB_STR("/w"), .messages = -1};
+    return rig_own_row(r, s, flags, &row);
+}
+
+int rig_own_row(rig *r, hob_store *s, int flags, const hob_store_session *row) {
+    answer_finish(&r->last);
+    s->ops->own(s, row->id, flags, row, on_own, &r->last);
+    return wait_last(r);
+}
+
+int rig_release(rig *r, hob_store *s, const char *session, uint64_t epoch) {
+    answer_finish(&r->last);
+    s->ops->release(s, hob_str_z(session), epoch, on_done, &r->last);
+    return wait_last(r);
+}
+
+int rig_commit(rig *r, hob_store *s, const hob_store_append *appends, size_t n) {
+    hob_store_batch b = {.appends = appends, .nappends = n};
+    answer_finish(&r->last);
+    s->ops->commit(s, &b, on_done, &r->last);
+    return wait_last(r);
+}
+
+int rig_append(rig *r, hob_store *s, const char *session, uint64_t after, hob_str json) {
+    hob_store_event e = {.seq = after + 1, .json = json};
+    hob_store_append a = {.session = hob_str_z(session), .epoch = 1, .after_seq = after};
+    a.events = &e;
+    a.nevents = 1;
+    return rig_commit(r, s, &a, 1);
+}
+
+int rig_read(rig *r, hob_store *s, const char *session, uint64_t after) {
+    return rig_read_some(r, s, session, after, 0, 0);
+}
+
+int rig_read_some(rig *r, hob_store *s, const char *session, uint64_t after, size_t limit,
+                  size_t max_bytes) {
+    answer_finish(&r->last);
+    s->ops->read(s, hob_str_z(session), after, limit, max_bytes, on_events, &r->last);
+    return wait_last(r);
+}
+
+int rig_sessions(rig *r, hob_store *s, const hob_store_query *q) {
+    answer before = r->last; /* the cursor may be of the page before */
+    r->last = (answer){0};
+    s->ops->sessions(s, q, on_sessions, &r->last);
+    answer_finish(&before);
+    return wait_last(r);
+}
+
+int rig_runs(rig *r, hob_store *s, const hob_store_query *q) {
+    answer before = r->last; /* the cursor may be of the page before */
+    r->last = (answer){0};
+    s->ops->runs(s, q, on_runs, &r->last);
+    answer_finish(&before);
+    return wait_last(r);
+}
+
+int rig_remove(rig *r, hob_store *s, const char *session) {
+    answer_finish(&r->last);
+    s->ops->remove(s, hob_str_z(session), on_done, &r->last);
+    return wait_last(r);
+}

@@ -1,0 +1,63 @@
+/*
+ * stores.h - stores for tests: one opener a kind, and calls that run the loop until they are answered.
+ */
+#ifndef HOB_TESTS_STORES_H
+#define HOB_TESTS_STORES_H
+
+#include "store/store.h"
+#include "support/check.h"
+
+/* What a call was answered, copied out of the callback. */
+typedef struct answer {
+    int calls; /* how often it was called back */
+    int code;
+    hob_error err;
+    hob_arena *mem;
+    hob_store_session *rows;
+    hob_store_run *runs;
+    hob_store_event *events;
+    size_t n;
+    int more;
+    hob_str next;
+} answer;
+void answer_finish(answer *a);
+
+/* A loop, a pool and a folder of its own for one test. */
+typedef struct rig {
+    hob_loop *loop;
+    hob_pool *pool;
+    char dir[64], path[96]; /* path: of the database */
+    answer last;            /* of the calls below */
+} rig;
+void rig_init(rig *r);
+void rig_finish(rig *r); /* removes the folder */
+
+hob_store *rig_sqlite(rig *r, const char *owner_name);
+hob_store *rig_memory(rig *r, const char *owner_name);
+
+/* Each waits for its answer, leaves it in r->last and returns its code. */
+int rig_own(rig *r, hob_store *s, const char *session, int flags);
+int rig_own_row(rig *r, hob_store *s, int flags, const hob_store_session *row);
+int rig_release(rig *r, hob_store *s, const char *session, uint64_t epoch);
+int rig_commit(rig *r, hob_store *s, const hob_store_append *appends, size_t n);
+int rig_append(rig *r, hob_store *s, const char *session, uint64_t after,
+               hob_str json); /* epoch 1 */
+int rig_read(rig *r, hob_store *s, const char *session, uint64_t after);
+int rig_read_some(rig *r, hob_store *s, const char *session, uint64_t after, size_t limit,
+                  size_t max_bytes);
+int rig_sessions(rig *r, hob_store *s, const hob_store_query *q);
+int rig_runs(rig *r, hob_store *s, const hob_store_query *q);
+int rig_remove(rig *r, hob_store *s, const char *session);
+void rig_wait(rig *r, const answer *a); /* until it was called back */
+
+/* Callbacks that copy into an answer. */
+void on_done(int code, const hob_error *err, void *user);
+void on_own(int code, const hob_error *err, const hob_store_session *row, void *user);
+void on_events(int code, const hob_error *err, const hob_store_event *events, size_t n, int more,
+               void *user);
+void on_sessions(int code, const hob_error *err, const hob_store_session *rows, size_t n,
+                 hob_str next, void *user);
+void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n, hob_str next,
+             void *user);
+
+#endif
