@@ -90,18 +90,15 @@ static pid_t parent_of(const struct tree *t, pid_t pid) {
     char text[512];
     snprintf(text, sizeof text, "%d/stat", (int)pid);
     int fd = openat(dirfd(t->proc), text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
+    if (fd < 0) return 0;
     ssize_t n = read(fd, text, sizeof text - 1);
     close(fd);
-    if (n <= 0)
-        return 0;
+    if (n <= 0) return 0;
     text[n] = '\0';
     /* "pid (name) state ppid …": the name may hold anything, also ')'. */
     const char *after_name = strrchr(text, ')');
     int parent = 0;
-    if (!after_name || sscanf(after_name, ") %*c %d", &parent) != 1)
-        return 0;
+    if (!after_name || sscanf(after_name, ") %*c %d", &parent) != 1) return 0;
     return (pid_t)parent;
 }
 
@@ -109,19 +106,16 @@ static bool is_member(const struct tree *t, pid_t pid) {
     pid_t self = getpid();
     for (int i = 0; i < MAX_GENERATIONS && pid > 1; i++) {
         pid = parent_of(t, pid);
-        if (pid == self)
-            return true;
+        if (pid == self) return true;
     }
     return false;
 }
 
 static void signal_member(const struct tree *t, pid_t pid, int sig) {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (fd < 0)
-        return;
+    if (fd < 0) return;
     /* Asked again: only now is it certain that the pidfd is that of a member. */
-    if (is_member(t, pid))
-        syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+    if (is_member(t, pid)) syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
     close(fd);
 }
 
@@ -130,14 +124,12 @@ static void sweep(const struct tree *t, int sig) {
     rewinddir(t->proc);
     while ((entry = readdir(t->proc))) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (pid > 0 && is_member(t, pid))
-            signal_member(t, pid, sig);
+        if (pid > 0 && is_member(t, pid)) signal_member(t, pid, sig);
     }
 }
 
 static void terminate(struct tree *t) {
-    if (t->mode != RUNNING)
-        return;
+    if (t->mode != RUNNING) return;
     t->mode = TERMINATING;
     sweep(t, SIGTERM);
     sweep(t, SIGCONT);
@@ -155,16 +147,12 @@ static bool reap(struct tree *t) {
     for (;;) {
         int status;
         pid_t pid = waitpid(-1, &status, WNOHANG);
-        if (pid == 0)
-            return true;
-        if (pid < 0)
-            return errno != ECHILD;
-        if (pid != t->main)
-            continue;
+        if (pid == 0) return true;
+        if (pid < 0) return errno != ECHILD;
+        if (pid != t->main) continue;
         t->main_ended = true;
         t->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        if (t->mode == RUNNING)
-            t->mode = KILLING;
+        if (t->mode == RUNNING) t->mode = KILLING;
     }
 }
 
@@ -173,10 +161,8 @@ static bool reap(struct tree *t) {
 static void read_order(struct tree *t) {
     char order = 0;
     ssize_t n = read(LIFELINE, &order, 1);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        return;
-    if (n <= 0)
-        t->line_closed = true;
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (n <= 0) t->line_closed = true;
     if (n <= 0 || order == 'K')
         t->mode = KILLING;
     else if (order == 'T')
@@ -186,20 +172,17 @@ static void read_order(struct tree *t) {
 static void wait_for_event(struct tree *t) {
     struct pollfd fds[2] = {{.fd = t->child_events, .events = POLLIN},
                             {.fd = t->line_closed ? -1 : LIFELINE, .events = POLLIN}};
-    if (poll(fds, 2, t->mode == KILLING ? t->pause_ms : -1) < 0)
-        return;
+    if (poll(fds, 2, t->mode == KILLING ? t->pause_ms : -1) < 0) return;
     if (fds[0].revents) {
         struct signalfd_siginfo info; /* the number of signals says nothing: reap() looks */
         (void)!read(t->child_events, &info, sizeof info);
     }
-    if (fds[1].revents)
-        read_order(t);
+    if (fds[1].revents) read_order(t);
 }
 
 static void supervise(struct tree *t) {
     while (reap(t)) {
-        if (t->mode == KILLING)
-            kill_round(t);
+        if (t->mode == KILLING) kill_round(t);
         wait_for_event(t);
     }
 }
@@ -223,10 +206,8 @@ static void start_command(struct tree *t, const char *cwd, char **argv) {
     sigset_t none;
     sigemptyset(&none);
     t->main = vfork();
-    if (t->main == 0)
-        become_command(cwd, argv, &none);
-    if (t->main < 0)
-        fail("fork");
+    if (t->main == 0) become_command(cwd, argv, &none);
+    if (t->main < 0) fail("fork");
     if (start_errno) {
         errno = start_errno;
         fail(start_step);
@@ -238,8 +219,7 @@ static void set_up(struct tree *t) {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    for (int sig = 1; sig < NSIG; sig++)
-        signal(sig, SIG_DFL);
+    for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
     setsid();
     fcntl(LIFELINE, F_SETFD, FD_CLOEXEC);
     close_range(FIRST_OTHER_FD, ~0U, 0);
@@ -249,18 +229,14 @@ static void set_up(struct tree *t) {
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     t->child_events = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (t->child_events < 0)
-        fail("signalfd");
-    if (!(t->proc = opendir("/proc")))
-        fail("proc");
+    if (t->child_events < 0) fail("signalfd");
+    if (!(t->proc = opendir("/proc"))) fail("proc");
     if (parent_of(t, getpid()) != getppid()) {
         errno = ENOENT;
         fail("proc");
     }
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-        fail("subreaper");
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        fail("no_new_privs");
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) fail("subreaper");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) fail("no_new_privs");
 }
 
 /* So that `pkill -f word` in a command does not find the word in our own command line. */
