@@ -40,7 +40,7 @@ test: test-build
 	@$(CTEST) -LE long
 
 test-long: test-build
-	@HOB_FUZZ_SECONDS=$${HOB_FUZZ_SECONDS:-300} $(CTEST)
+	@HOB_LONG=1 HOB_FUZZ_SECONDS=$${HOB_FUZZ_SECONDS:-300} $(CTEST)
 
 check: test-build
 	@$(CTEST) -LE 'long|stage'

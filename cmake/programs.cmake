@@ -4,12 +4,19 @@ file(GLOB_RECURSE HOB_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.c)
 file(GLOB HOB_BENCH_SOURCES CONFIGURE_DEPENDS bench/*.c)
 file(GLOB HOB_EXAMPLE_SOURCES CONFIGURE_DEPENDS examples/*.c)
 
+# The files of `hob demo`, carried in the program.
+set(HOB_DEMO_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cmake/demo_files.c)
+file(GLOB HOB_DEMO_FILES CONFIGURE_DEPENDS examples/demo/*)
+set_source_files_properties(${HOB_DEMO_SOURCE} PROPERTIES
+    COMPILE_DEFINITIONS HOB_DEMO_DIR="${CMAKE_CURRENT_SOURCE_DIR}/examples/demo"
+    OBJECT_DEPENDS "${HOB_DEMO_FILES}")
+
 if(HOB_CLI_SOURCES AND TARGET hob_core)
-    add_executable(hob ${HOB_CLI_SOURCES})
+    add_executable(hob ${HOB_CLI_SOURCES} ${HOB_DEMO_SOURCE})
     target_link_libraries(hob PRIVATE hob_core)
 endif()
 if(HOB_CLI_SOURCES AND TARGET hob_core_test)
-    add_executable(hob-test ${HOB_CLI_SOURCES})
+    add_executable(hob-test ${HOB_CLI_SOURCES} ${HOB_DEMO_SOURCE})
     target_link_libraries(hob-test PRIVATE hob_core_test)
 endif()
 

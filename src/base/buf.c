@@ -40,9 +40,12 @@ char *hob_buf_reserve(hob_buf *b, size_t n) {
 
 int hob_buf_add(hob_buf *b, hob_str s) {
     if (s.n == 0) return b->err;
+    /* A slice of the buffer itself moves with it when it grows. */
+    uintptr_t at = (uintptr_t)s.p, start = (uintptr_t)b->p;
+    bool inside = b->p && at >= start && at < start + b->n;
     char *to = hob_buf_reserve(b, s.n);
     if (!to) return b->err;
-    memcpy(to, s.p, s.n);
+    memcpy(to, inside ? b->p + (at - start) : s.p, s.n);
     b->n += s.n;
     return HOB_OK;
 }

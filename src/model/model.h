@@ -20,10 +20,11 @@
 
 typedef struct hob_block {
     hob_block_kind kind;
-    hob_buf text;      /* text, thinking, or argument JSON */
-    hob_buf signature; /* thinking */
-    hob_str id, name;  /* tool call; owned by the answer's arena */
-    hob_str raw;       /* opaque */
+    hob_buf text; /* text, thinking, or argument JSON */
+    hob_buf
+        signature; /* thinking; of a text block: its citations, JSON values with commas between */
+    hob_str id, name; /* tool call; owned by the answer's arena */
+    hob_str raw;      /* opaque */
 } hob_block;
 
 struct hob_answer {
@@ -34,10 +35,13 @@ struct hob_answer {
     hob_stop stop;
     hob_usage usage;
     hob_str response_id;
-    bool shown; /* text, thinking or arguments arrived */
+    hob_str detail; /* why it stopped, in the provider's words (a refusal); "" if it said nothing */
+    bool shown;     /* text, thinking or arguments arrived */
 };
 hob_answer *hob_answer_create(void);
 void hob_answer_destroy(hob_answer *a);
+/* Why the answer stopped, for people. */
+void hob_answer_detail(hob_answer *a, hob_str words);
 /* The content array of an assistant_message (docs/messages.md). The k-th tool_call gets "call":"<message>.<k>";
  * arguments that are not a JSON object are kept as "args_text". `whole` false = cut off: unfinished calls
  * (arguments that do not parse) and blocks without content are left out. */
@@ -51,13 +55,34 @@ typedef struct hob_provider_env {
     hob_pool *pool;
 } hob_provider_env;
 
+/* How a model is told to think. */
+typedef enum hob_thinking_style {
+    HOB_THINKS_BY_NAME,  /* what its name suggests */
+    HOB_THINKS_NOT,      /* never told */
+    HOB_THINKS_BUDGET,   /* anthropic: a budget of tokens */
+    HOB_THINKS_ADAPTIVE, /* anthropic: adaptive, with an effort */
+    HOB_THINKS_EFFORT    /* openai-chat: reasoning_effort */
+} hob_thinking_style;
+
+typedef struct hob_model_quirks {
+    hob_str model;
+    hob_thinking_style thinking;
+    bool echo_reasoning; /* openai-chat: wants its reasoning_content back beside its calls */
+} hob_model_quirks;
+
 typedef struct hob_provider_config {
-    hob_str name;     /* as configured: "anthropic", "lab" */
-    hob_str base_url; /* a given /v1 is not doubled */
-    hob_str api_key;  /* "" = none is sent */
+    hob_str name;           /* as configured: "anthropic", "lab" */
+    hob_str base_url;       /* a given /v1 is not doubled */
+    hob_str api_key;        /* "" = none is sent */
     const hob_str *headers; /* extra "name: value" */
     size_t nheaders;
     int64_t connect_timeout_ms, idle_timeout_ms;
+    hob_str key_source; /* where api_key came from, for messages: "ANTHROPIC_API_KEY" */
+    hob_str
+        api_key_cmd; /* run by /bin/sh when the first request needs a key; used if api_key is "" */
+    bool old_max_tokens;            /* openai-chat: the server knows max_tokens only */
+    const hob_model_quirks *quirks; /* by model */
+    size_t nquirks;
 } hob_provider_config;
 
 int hob_provider_anthropic_create(const hob_provider_env *env, const hob_provider_config *c,
@@ -74,7 +99,7 @@ typedef struct hob_model_info {
     hob_str api;          /* anthropic | openai-chat | scripted | … */
     hob_str script;       /* scripted: the file's path */
     int64_t context, output;
-    bool images, known;   /* known: in the catalogue or configured */
+    bool images, known; /* known: in the catalogue or configured */
     bool priced;
     double input_usd, output_usd, cache_read_usd, cache_write_usd; /* a million tokens */
     hob_thinking thinking; /* from the hint's :LEVEL; HOB_THINKING_DEFAULT if absent */

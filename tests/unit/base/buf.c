@@ -120,6 +120,17 @@ static void test_base_buf__consumes_from_the_front(void **state) {
     hob_buf_finish(&b);
 }
 
+static void test_base_buf__appends_a_slice_of_itself(void **state) {
+    (void)state;
+    hob_buf b;
+    hob_buf_init(&b, 1 << 12);
+    hob_buf_addz(&b, "ab");
+    for (int i = 0; i < 10; i++) hob_buf_add(&b, hob_buf_str(&b));
+    assert_int_equal(b.n, 2048);
+    for (size_t i = 0; i < b.n; i++) assert_int_equal(b.p[i], "ab"[i % 2]);
+    hob_buf_finish(&b);
+}
+
 static void test_base_buf__can_be_used_after_finish(void **state) {
     (void)state;
     hob_buf b;
@@ -143,6 +154,7 @@ int main(void) {
         cmocka_unit_test(test_base_buf__survives_absurd_sizes),
         cmocka_unit_test(test_base_buf__reserves_room_to_write_into),
         cmocka_unit_test(test_base_buf__consumes_from_the_front),
+        cmocka_unit_test(test_base_buf__appends_a_slice_of_itself),
         cmocka_unit_test(test_base_buf__can_be_used_after_finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,11 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void test_base_error__every_code_has_name_and_text(void **state) {
     (void)state;
@@ -117,6 +121,35 @@ static void test_base_error__oom_handler_is_called(void **state) {
     hob_set_oom_handler(NULL, NULL);
 }
 
+/* Without a handler, or with one that returns: one line that says why, then the end. */
+static void test_base_error__oom_default_tells_and_aborts(void **state) {
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        volatile size_t absurd = SIZE_MAX / 2;
+        struct rlimit none = {0};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGABRT, SIG_DFL); /* cmocka has its own */
+        dup2(ends[1], STDERR_FILENO);
+        hob_free(hob_realloc(NULL, absurd));
+        _exit(0);
+    }
+    close(ends[1]);
+    char text[8192] = "";
+    size_t n = 0;
+    ssize_t got;
+    while ((got = read(ends[0], text + n, sizeof(text) - 1 - n)) > 0) n += (size_t)got;
+    close(ends[0]);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+    assert_non_null(strstr(text, "hob: out of memory (9223372036854775807 bytes wanted)\n"));
+}
+
 typedef struct seen {
     int calls;
     hob_log_level level;
@@ -168,6 +201,7 @@ int main(void) {
         cmocka_unit_test(test_base_error__long_messages_stay_utf8),
         cmocka_unit_test(test_base_error__version_is_the_header_one),
         cmocka_unit_test(test_base_error__oom_handler_is_called),
+        cmocka_unit_test(test_base_error__oom_default_tells_and_aborts),
         cmocka_unit_test(test_base_error__log_sink_gets_what_its_level_admits),
         cmocka_unit_test(test_base_error__log_lines_are_cut_between_characters),
     };

@@ -75,10 +75,14 @@ static void test_base_fault__every_failed_allocation_is_a_clean_error(void **sta
         hob_fault_alloc_at(n);
         int r = work(&out);
         bool hit = hob_fault_alloc_hit();
+        size_t seen = hob_fault_alloc_count();
         hob_fault_alloc_at(0);
         hob_buf_finish(&out);
         assert_int_equal(r, hit ? HOB_ETOOBIG : HOB_OK);
-        if (!hit) break;
+        if (!hit) {
+            assert_int_equal(seen, n - 1); /* none was left out */
+            break;
+        }
     }
     print_message("fault: %zu allocations failed in turn\n", n - 1);
     assert_true(n > 10 && n < 10000);

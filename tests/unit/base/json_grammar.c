@@ -3,6 +3,7 @@
  * y_ must be accepted, n_ must be refused; where RFC 8259 leaves it open (i_) ours is written down.
  */
 #include "base/json.h"
+#include "base/json_scan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -419,9 +420,30 @@ static void test_base_json_grammar__refuses_raw_control_characters(void **state)
         char in_string[] = {'"', 'a', (char)c, 'b', '"'};
         bool ok = c >= 0x20 && c != '"' && c != '\\';
         assert_int_equal(hob_json_valid(hob_str_n(in_string, 5)), ok || c == '\\');
+        char in_long_string[48];
+        memset(in_long_string, 'x', sizeof(in_long_string));
+        in_long_string[0] = in_long_string[47] = '"';
+        in_long_string[9] = (char)c;
+        assert_int_equal(hob_json_valid(hob_str_n(in_long_string, 48)), ok);
         char before[] = {(char)c, '1'};
         ok = strchr(" \t\r\n-123456789", c) && c != 0;
         assert_int_equal(hob_json_valid(hob_str_n(before, 2)), ok);
+    }
+}
+
+/* Long enough for the vector registers: every byte at every place, in both forms of the scan. */
+static void test_base_json_grammar__scans_alike_with_and_without_vectors(void **state) {
+    (void)state;
+    for (size_t at = 0; at < 50; at++) {
+        for (int c = 0; c < 256; c++) {
+            char bytes[50];
+            memset(bytes, 'x', sizeof(bytes));
+            bytes[at] = (char)c;
+            bool special = c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
+            const char *want = bytes + (special ? at : sizeof(bytes));
+            assert_ptr_equal(hob_scan_plain(bytes, bytes + sizeof(bytes)), want);
+            assert_ptr_equal(hob_scan_plain_portable(bytes, bytes + sizeof(bytes)), want);
+        }
     }
 }
 
@@ -439,6 +461,7 @@ int main(void) {
         cmocka_unit_test(test_base_json_grammar__accepts_every_valid_text),
         cmocka_unit_test(test_base_json_grammar__refuses_every_invalid_text),
         cmocka_unit_test(test_base_json_grammar__refuses_raw_control_characters),
+        cmocka_unit_test(test_base_json_grammar__scans_alike_with_and_without_vectors),
         cmocka_unit_test(test_base_json_grammar__knows_exactly_the_short_escapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,6 +208,7 @@ static void assert_error(void **state, const char *text, bool comments, const ch
 static void test_base_json_read__errors_say_where_and_what(void **state) {
     assert_error(state, NULL, false, "line 1, column 1: the text ends before the value does");
     assert_error(state, "", false, "line 1, column 1: the text ends before the value does");
+    assert_error(state, "\xef\xbb\xbf{}", false, "line 1, column 1: expected a value");
     assert_error(state, "{\n  \"a\": 1\n  \"b\": 2\n}", false,
                  "line 3, column 3: expected ',' or '}' after a member");
     assert_error(state, "[1 2]", false, "line 1, column 4: expected ',' or ']' after an element");

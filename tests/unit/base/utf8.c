@@ -108,6 +108,9 @@ static void test_base_utf8__cuts_broken_text_anywhere(void **state) {
         assert_int_equal(hob_utf8_prefix(s, max), max);
         assert_int_equal(hob_utf8_suffix(s, max), max);
     }
+    s = HOB_STR("a\xc3\xa9\x80"); /* a whole character, then a stray byte */
+    assert_int_equal(hob_utf8_prefix(s, 3), 3);
+    assert_int_equal(hob_utf8_suffix(s, 1), 1);
 }
 
 static void test_base_utf8__complete_holds_back_a_cut_character(void **state) {
