@@ -77,9 +77,12 @@ typedef struct hob_session_opts {
 /* All or nothing. HOB_EBUSY (owned by another process: the message names it), HOB_ENOENT, HOB_EAUTH, HOB_ECONFIG,
  * HOB_EVERSION, HOB_ESTORE. Blocking. */
 HOB_API int hob_session_create(hob_runtime *rt, const hob_session_opts *o, hob_session **out, hob_error *err);
-/* Stops admitting, leaves unfinished and waiting runs resumable, flushes, frees. To stop the work for good: cancel first.
- * Not inside a callback. */
+/* Stops admitting, cancels what runs, denies what waits for an approval, drains (at most 5 s), flushes, frees. Not
+ * inside a callback. */
 HOB_API void hob_session_close(hob_session *s);
+/* Lets go of the session and frees the handle without ending anything: a run under way stays unfinished in the log and
+ * can be resumed, one that waits for an approval goes on waiting. Not inside a callback. */
+HOB_API void hob_session_detach(hob_session *s);
 
 /* ---- work ---------------------------------------------------------------------------------------- */
 
@@ -143,7 +146,7 @@ HOB_API int hob_session_on_event(hob_session *s, hob_event_fn fn, void *user);
 
 typedef enum hob_verdict { HOB_VERDICT_DENY, HOB_VERDICT_ALLOW } hob_verdict;
 
-/* Waiting approvals as approval_requested event objects. */
+/* Waiting approvals: rows {"call","tool","args","run_id"}. */
 HOB_API int hob_session_pending_confirmations(hob_session *s, hob_page **out, hob_error *err);
 /* Once only: HOB_EEXIST if it was answered already, HOB_ENOENT if no such call waits. */
 HOB_API int hob_session_confirm_tool_use(hob_session *s, hob_str call, hob_verdict v, hob_str reason, hob_error *err);

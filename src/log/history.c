@@ -125,7 +125,7 @@ static void add_result(hob_history *h, const hob_event *e, const hob_json *data)
         hob_node *n = &h->nodes[i];
         if (!n->nresults || !hob_str_eq(n->message, message)) continue;
         if ((size_t)slot >= n->nresults || n->results[slot].event) return; /* the first end wins */
-        hob_result *r = &n->results[slot];
+        hob_slot *r = &n->results[slot];
         r->event = hob_event_ref((hob_event *)e);
         r->content = hob_json_raw(hob_json_get(data, "content"));
         r->failed = !hob_str_eqz(hob_json_get_str(data, "outcome"), "ok");
@@ -184,12 +184,12 @@ size_t hob_history_results(const hob_history *h, size_t i) {
 /* A call without a result can only be seen while its batch is at work, when no provider is asked. Should one be
  * asked all the same, the conversation it gets is still valid, and says so. */
 hob_str hob_history_result_content(const hob_history *h, size_t i, size_t k) {
-    const hob_result *r = &at(h, i)->results[k];
+    const hob_slot *r = &at(h, i)->results[k];
     return r->event ? r->content : HOB_STR("[{\"type\":\"text\",\"text\":\"no result was recorded\"}]");
 }
 
 int hob_history_result_failed(const hob_history *h, size_t i, size_t k) {
-    const hob_result *r = &at(h, i)->results[k];
+    const hob_slot *r = &at(h, i)->results[k];
     return !r->event || r->failed;
 }
 

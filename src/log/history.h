@@ -13,11 +13,11 @@
 
 #include "log/event.h"
 
-typedef struct hob_result {
+typedef struct hob_slot {
     hob_event *event; /* NULL = no result yet */
     hob_str content;
     bool failed;
-} hob_result;
+} hob_slot;
 
 typedef struct hob_node {
     uint64_t seq;
@@ -26,7 +26,7 @@ typedef struct hob_node {
     bool aborted;
     hob_event *event;
     hob_str content, model, message;
-    hob_result *results;
+    hob_slot *results;
     size_t nresults;
 } hob_node;
 

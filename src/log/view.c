@@ -2,7 +2,7 @@
 
 hob_view *hob_view_create(void) {
     hob_view *v = HOB_NEW(hob_view);
-    v->arena = hob_arena_create(1u << 20);
+    v->arena = hob_arena_create(64u << 20);
     v->history = hob_history_create();
     v->cost_known = true;
     return v;
@@ -34,6 +34,7 @@ static void change_settings(hob_view *v, const hob_json *data) {
     set(v, &v->thinking, data, "thinking");
     set(v, &v->title, data, "title");
     set(v, &v->permission_mode, data, "permission_mode");
+    set(v, &v->system_prompt, data, "system_prompt");
 }
 
 static void note_prompt(hob_view *v, const hob_json *data) {

@@ -13,7 +13,7 @@ typedef struct hob_view {
     hob_history *history;
     uint64_t last_seq;
     int64_t opened_ts, last_ts;
-    hob_str id, cwd, model, thinking, title, permission_mode;
+    hob_str id, cwd, model, thinking, title, permission_mode, system_prompt;
     hob_str forked_from;
     hob_str first_prompt; /* its beginning: the title of a session without one */
     int64_t messages;     /* user messages and answers */

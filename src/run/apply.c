@@ -189,6 +189,7 @@ static void model_started(hob_run *r, const hob_event *e, const hob_json *d) {
     r->attempt = (int)hob_json_get_int(d, "attempt", 1);
     r->output_limit = hob_json_get_int(d, "output_limit", 0);
     copyz(r->message, sizeof r->message, hob_json_get_str(d, "message"));
+    copyz(r->model, sizeof r->model, hob_json_get_str(d, "model"));
     r->phase = HOB_PHASE_MODEL;
     r->redo = r->lost_model = false;
 }
@@ -348,6 +349,7 @@ static void call_event(hob_run *r, const hob_event *e, const hob_json *d) {
 int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *err) {
     if (!d) return hob_fail(err, HOB_EPARSE, 0, "event %llu has no data", (unsigned long long)e->seq);
     r->last_seq = e->seq;
+    if (!e->run_id.n) return HOB_OK; /* settings, notes, messages copied from another session */
     switch ((int)e->type) {
     case HOB_EVENT_RUN_STARTED: run_started(r, e, d); break;
     case HOB_EVENT_RUN_FINISHED: run_finished(r, e, d); break;

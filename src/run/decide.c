@@ -142,12 +142,12 @@ static void write_cost(hob_jsonw *w, double usd) {
         hob_jsonw_double(w, usd);
 }
 
-static int on_model_finished(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out) {
+static int on_model_finished(const hob_run *r, const hob_input *in, hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_ASSISTANT_MESSAGE, out);
     out->is_entry = true;
     out->author = HOB_STR("model");
     hob_jsonw_kstr(&w, "message", hob_str_z(r->message));
-    hob_jsonw_kstr(&w, "model", env->model);
+    hob_jsonw_kstr(&w, "model", hob_str_z(r->model));
     hob_jsonw_kstr(&w, "stop", hob_str_z(hob_stop_name(in->stop)));
     hob_jsonw_kraw(&w, "content", in->content.n ? in->content : HOB_STR("[]"));
     hob_usage_write(&w, "usage", &in->usage);
@@ -157,11 +157,11 @@ static int on_model_finished(const hob_run *r, const hob_run_env *env, const hob
     return HOB_SAID_LAST;
 }
 
-static int on_model_failed(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out) {
+static int on_model_failed(const hob_run *r, const hob_input *in, hob_draft *out) {
     if (in->code == HOB_ECANCELLED && in->content.n > 2) { /* what was shown is kept, marked as cut off */
         hob_input partial = *in;
         partial.stop = HOB_STOP_NONE;
-        return on_model_finished(r, env, &partial, out);
+        return on_model_finished(r, &partial, out);
     }
     hob_jsonw w = hob_say(r, HOB_EVENT_MODEL_CALL_FAILED, out);
     hob_jsonw_kstr(&w, "message", hob_str_z(r->message));
@@ -181,10 +181,10 @@ static int on_model_failed(const hob_run *r, const hob_run_env *env, const hob_i
     return HOB_SAID_LAST;
 }
 
-static int on_model(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out, hob_error *err) {
+static int on_model(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
     if (r->phase != HOB_PHASE_MODEL) return hob_fail(err, HOB_EEXIST, 0, "no model call is under way");
-    return in->kind == HOB_INPUT_MODEL_FINISHED ? on_model_finished(r, env, in, out)
-                                                : on_model_failed(r, env, in, out);
+    return in->kind == HOB_INPUT_MODEL_FINISHED ? on_model_finished(r, in, out)
+                                                : on_model_failed(r, in, out);
 }
 
 /* The tool's blocks, and a word of warning if the model is going round in circles. */
@@ -234,7 +234,7 @@ int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in
     case HOB_INPUT_RESUME: return on_resume(r, env, out, err);
     case HOB_INPUT_VERDICT: return on_verdict(r, in, out, err);
     case HOB_INPUT_MODEL_FINISHED:
-    case HOB_INPUT_MODEL_FAILED: return on_model(r, env, in, out, err);
+    case HOB_INPUT_MODEL_FAILED: return on_model(r, in, out, err);
     case HOB_INPUT_TOOL_FINISHED: return on_tool_finished(r, in, out, err);
     }
     return HOB_SAID_NOTHING;

@@ -113,6 +113,7 @@ typedef struct hob_run {
     /* the step */
     int turn, attempt;
     char message[24]; /* of the last model call */
+    char model[1200]; /* that was asked */
     bool want_model;  /* the conversation waits for an answer */
     bool steered;     /* a steering message was delivered since the last answer */
     bool lost_model;  /* the answer was being made by a process that is gone */
