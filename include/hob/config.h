@@ -29,23 +29,27 @@ typedef enum hob_origin {
 
 typedef struct hob_config_load_opts {
     size_t size;
-    const char *cwd;               /* the workspace; NULL = no workspace file */
-    const char *const *envp;       /* the environment to read, e.g. `environ`; NULL = none */
-    const char *admin_file;        /* NULL = /etc/hob/config.json */
-    int trusted;                   /* the user trusts the workspace: its hooks, servers, agents count */
+    const char *cwd;         /* the workspace; NULL = no workspace file */
+    const char *const *envp; /* the environment to read, e.g. `environ`; NULL = none */
+    const char *admin_file;  /* NULL = /etc/hob/config.json */
+    int trusted;             /* the user trusts the workspace: its hooks, servers, agents count */
 } hob_config_load_opts;
-#define HOB_CONFIG_LOAD_OPTS_INIT { sizeof(hob_config_load_opts), NULL, NULL, NULL, 0 }
+#define HOB_CONFIG_LOAD_OPTS_INIT                                                                  \
+    { sizeof(hob_config_load_opts), NULL, NULL, NULL, 0 }
 
 HOB_API hob_config *hob_config_create(void); /* built-in defaults only */
 HOB_API void hob_config_destroy(hob_config *c);
-/* Files and environment. HOB_ECONFIG (file, line, column in the message). */
+/* Files and environment, in place of all that was loaded before; flags stay. HOB_ECONFIG (file, line and column
+ * in the message): then nothing has changed. */
 HOB_API int hob_config_load(hob_config *c, const hob_config_load_opts *o, hob_error *err);
-/* A value by dotted path ("permissions.mode"), as JSON text; origin HOB_ORIGIN_FLAG for a host's own wishes. */
+/* A value by dotted path ("permissions.mode"), as JSON text; origin HOB_ORIGIN_FLAG for a host's own wishes.
+ * Keys with dots are quoted: providers.lab.models."gpt-4.1".context. An object is merged into what the same
+ * origin said before, anything else replaces it; "" is the whole. HOB_ECONFIG says what does not fit. */
 HOB_API int hob_config_set(hob_config *c, const char *path, hob_str json, hob_origin origin,
                            hob_error *err);
 /* The value in force as JSON text, "" if unset; borrowed, lives until the next set or load. */
 HOB_API hob_str hob_config_get(const hob_config *c, const char *path);
-/* Who set it: HOB_ORIGIN_…, and its source in words ("/home/me/.config/hob/config.json:3", "HOB_MODEL"). */
+/* Who set it: HOB_ORIGIN_…, and its source in words ("~/.config/hob/config.json:3", "HOB_MODEL"). */
 HOB_API hob_origin hob_config_origin(const hob_config *c, const char *path, hob_str *source);
 /* Calls fn for every leaf in force, in path order; credentials are shown as "***". */
 typedef void (*hob_config_fn)(const char *path, hob_str json, hob_origin origin, hob_str source,
@@ -58,6 +62,14 @@ HOB_API hob_str hob_config_warning(const hob_config *c, size_t i);
 HOB_API hob_str hob_config_state_dir(const hob_config *c);
 HOB_API hob_str hob_config_cache_dir(const hob_config *c);
 HOB_API hob_str hob_config_file(const hob_config *c); /* the user's file */
+
+/* ---- trust: whose hooks, servers and agents may act ---------------------------------------- */
+
+/* Did the user say so before, for exactly this folder? 1, 0, or an error, which means no. Pass the answer as
+ * `trusted` when somebody sits there; a run on its own takes only what it was given for that run. */
+HOB_API int hob_trust_check(const char *state_dir, const char *cwd, hob_error *err);
+/* Remembers it. Only for a user who was asked: runs on their own never call this. */
+HOB_API int hob_trust_add(const char *state_dir, const char *cwd, hob_error *err);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,17 @@ double hob_config_double(const hob_config *c, const char *path, double otherwise
 bool hob_config_bool(const hob_config *c, const char *path, bool otherwise);
 const hob_json *hob_config_json(const hob_config *c, const char *path); /* NULL if unset */
 
+/* The variable that the value at `path` refers to and that was not there ("LAB_KEY"); "" = none. */
+hob_str hob_config_missing(const hob_config *c, const char *path);
+/* The variable that sets the key of a standard provider ("ANTHROPIC_API_KEY"), or NULL. */
+const char *hob_config_key_variable(hob_str provider);
+/* The folder of the user's file and AGENTS.md, and HOME, after load; "" before. */
+hob_str hob_config_dir(const hob_config *c);
+hob_str hob_config_home(const hob_config *c);
+/* A configuration of one's own to set things in, for a session that differs from its runtime: flags set in it
+ * meet the same policy as any others. */
+hob_config *hob_config_dup(const hob_config *c);
+
 /* context.c: AGENTS.md / CLAUDE.md chain. Appends each file found as a labelled block, outermost first. */
 typedef struct hob_context_opts {
     const char *cwd;

@@ -1,0 +1,65 @@
+/*
+ * rule.h - one permission rule: `tool` or `tool(pattern)`, and how it is compared with a call.
+ */
+#ifndef HOB_SRC_POLICY_RULE_H
+#define HOB_SRC_POLICY_RULE_H
+
+#include "policy/policy.h"
+
+#define HOB_RULE_MAX 256                 /* bytes of a rule */
+#define HOB_GLOB_MAX (HOB_RULE_MAX + 16) /* of a pattern made from one */
+#define HOB_RULE_COMMAND_MAX (64u << 10) /* of a command that patterns with "*" are tried on */
+
+/* The same pattern is read in two ways, both to the safe side: what allows must fit exactly and be
+ * understood completely; what denies or asks must only look like it. */
+typedef enum hob_rule_use { HOB_RULE_ALLOW, HOB_RULE_ASK, HOB_RULE_DENY } hob_rule_use;
+
+typedef enum hob_match {
+    HOB_MATCH_NO,
+    HOB_MATCH_YES,
+    HOB_MATCH_DOUBT /* cannot be told; only for HOB_RULE_ASK and HOB_RULE_DENY, where it counts */
+} hob_match;
+
+typedef enum hob_rule_form {
+    HOB_RULE_TOOL,    /* every call of the tool */
+    HOB_RULE_COMMAND, /* bash */
+    HOB_RULE_PATH     /* read, write, edit, patch, ls */
+} hob_rule_form;
+
+typedef struct hob_rule {
+    hob_rule_form form;
+    hob_rule_use use;
+    char *tool;    /* may end in "*" */
+    char *pattern; /* of a command without its ":*", words one space apart; of a path, as written */
+    bool more;     /* a command pattern that ended in ":*": further words may follow */
+    char *base;    /* of a path: what the pattern is relative to, "" or ending in "/" */
+    bool anchored; /* a path pattern that stands where it says: "/x", "~/x", "./x" */
+    char *by;      /* "deny: bash(rm:*)" */
+    char *reason, *doubt;
+} hob_rule;
+
+typedef struct hob_rule_place {
+    hob_str cwd, home;
+} hob_rule_place;
+
+int hob_rule_init(hob_rule *r, hob_str text, hob_rule_use use, const hob_rule_place *place,
+                  hob_error *err);
+void hob_rule_finish(hob_rule *r);
+/* The rule speaks of that tool; case is ignored. */
+bool hob_rule_names(const hob_rule *r, hob_str tool);
+/* args: NULL if they could not be read. */
+hob_match hob_rule_match(const hob_rule *r, const hob_json *args, const hob_rule_place *place);
+
+/* command.c */
+hob_match hob_command_match(const hob_rule *r, hob_str command);
+/* path.c: text into `out`: absolute if the folder is known, without ".", ".." and doubled slashes.
+ * HOB_EINVAL: it leaves what is known. */
+int hob_path_clean(hob_str path, hob_str cwd, hob_buf *out);
+hob_match hob_path_match(const hob_rule *r, hob_str path, const hob_rule_place *place);
+
+/* glob.c: "*" stops at '/' if `slash`, and then "**" does not; "?" is one character. Time is linear in
+ * the text: nothing is tried twice. */
+enum { HOB_GLOB_SLASH = 1, HOB_GLOB_NOCASE = 2, HOB_GLOB_ANYWHERE = 4 };
+bool hob_glob_match(hob_str pattern, hob_str text, unsigned flags);
+
+#endif
