@@ -66,6 +66,7 @@ static void test_net_sse__line_ends(void **state) {
     EXPECT("data: a\n\ndata: b\n\n", "|a|\n|b|\n");
     EXPECT("data: a\r\rdata: b\r\r", "|a|\n|b|\n");
     EXPECT("data: a\r\n\r\ndata: b\r\n\r\n", "|a|\n|b|\n");
+    EXPECT("event: x\r\ndata: 1\r\ndata: 2\r\n\r\n", "x|1/2|\n");
     EXPECT("data: a\r\n\rdata: b\n\r\ndata: c\r\r\n", "|a|\n|b|\n|c|\n");
     EXPECT("\n\r\n\rdata: a\n\n\n\r\rdata: b\r\n\n", "|a|\n|b|\n");
 }
