@@ -10,6 +10,9 @@ static const char *const LEVELS[] = {"auto", "full", "landlock", "off", NULL};
 static const char *const APIS[] = {"openai-chat", "openai-responses", "anthropic", "gemini",
                                    "ollama",      "scripted",         NULL};
 
+static const char *const THINKS[] = {"none", "budget", "adaptive", "effort", NULL};
+static const char *const LIMITS[] = {"max_completion_tokens", "max_tokens", NULL};
+
 #define ANY HOB_KNOWN_ANY
 #define DAY 86400.0
 #define SECRET HOB_KNOWN_SECRET
@@ -29,6 +32,9 @@ static const hob_known table[] = {
     {"providers.*.api_key_cmd", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
     {"providers.*.script", HOB_KIND_NAME, HOB_BOUND_NONE, VARIABLE, NULL, 0, 0},
     {"providers.*.headers.*", HOB_KIND_NAME, HOB_BOUND_NONE, SECRET | VARIABLE, NULL, 0, 0},
+    {"providers.*.max_tokens_field", HOB_KIND_WORD, HOB_BOUND_NONE, 0, LIMITS, 0, 0},
+    {"providers.*.models.*.thinking", HOB_KIND_WORD, HOB_BOUND_NONE, 0, THINKS, 0, 0},
+    {"providers.*.models.*.echo_reasoning", HOB_KIND_BOOL, HOB_BOUND_NONE, 0, NULL, 0, 0},
     {"providers.*.models.*.context", HOB_KIND_INT, HOB_BOUND_NONE, 0, NULL, 1, ANY},
     {"providers.*.models.*.output", HOB_KIND_INT, HOB_BOUND_NONE, 0, NULL, 1, ANY},
     {"providers.*.models.*.images", HOB_KIND_BOOL, HOB_BOUND_NONE, 0, NULL, 0, 0},

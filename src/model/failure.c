@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 #define SECRET_MIN 6u /* what is shorter is no secret: hiding it would only spoil messages */
+#define SECRET_PART                                                                                \
+    10u /* so much of its start is part of it, and not just what such keys begin with */
 
 void hob_outcome_init(hob_model_outcome *o) {
     *o = (hob_model_outcome){.size = sizeof *o, .retry_after_ms = -1};
@@ -222,24 +224,21 @@ void hob_outcome_from_error(hob_model_outcome *o, const hob_asked *who, int stat
 
 /* ---- secrets ------------------------------------------------------------------------------------------ */
 
-/* The message may have been cut inside the secret: its start at the end is hidden too. */
-static void redact_tail(hob_error *err, hob_str secret) {
-    hob_str message = hob_str_z(err->message);
-    for (size_t n = HOB_MIN(secret.n - 1, message.n); n >= SECRET_MIN; n--) {
-        if (hob_str_ends(message, hob_str_first(secret, n))) {
-            memset(err->message + message.n - n, '*', n);
-            return;
-        }
-    }
+/* How much of the secret stands at p: messages may have been cut inside it. */
+static size_t common(const char *p, hob_str secret) {
+    size_t n = 0;
+    while (n < secret.n && p[n] && p[n] == secret.p[n]) n++;
+    return n;
 }
 
-void hob_redact(hob_error *err, hob_str secret) {
+void hob_error_redact(hob_error *err, hob_str secret) {
+    size_t enough = HOB_MIN(secret.n, SECRET_PART);
     if (secret.n < SECRET_MIN) return;
-    ptrdiff_t at;
-    while ((at = hob_str_find(hob_str_z(err->message), secret)) >= 0) {
-        char *p = err->message + at;
+    for (char *p = err->message; *p; p++) {
+        size_t n = common(p, secret);
+        if (n < enough) continue;
         memset(p, '*', 3);
-        memmove(p + 3, p + secret.n, strlen(p + secret.n) + 1);
+        memmove(p + 3, p + n, strlen(p + n) + 1);
+        p += 2;
     }
-    redact_tail(err, secret);
 }

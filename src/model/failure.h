@@ -30,7 +30,7 @@ int64_t hob_retry_after(const hob_http_head *head, int64_t now);
 /* "Sun, 06 Nov 1994 08:49:37 GMT" in Unix ms. HOB_EPARSE. */
 int hob_http_date(hob_str text, int64_t *out);
 
-/* Replaces every occurrence of the secret in the message. */
-void hob_redact(hob_error *err, hob_str secret);
+/* Hides the secret, also where only its start is left of it, in the message. */
+void hob_error_redact(hob_error *err, hob_str secret);
 
 #endif

@@ -1,9 +1,11 @@
 /*
  * model.h - models: answers under construction, providers, the catalogue, credentials.
  *
- * answer.c  hob_answer: what a provider writes, what deltas are ranges of
- * anthropic.c, openai_chat.c, scripted.c  the providers
- * catalogue.c  what is known of models; registry.c  hint -> provider + model
+ * answer.c             hob_answer: what a provider writes, what deltas are ranges of
+ * anthropic*, openai_chat*, provider_http.c, wire.c   the providers over HTTP
+ * scripted*.c          the provider that plays a script
+ * catalogue.c          what is known of models
+ * registry.c, resolve.c, providers.c   configuration -> models; hint -> model; model -> provider
  */
 #ifndef HOB_SRC_MODEL_H
 #define HOB_SRC_MODEL_H
@@ -110,8 +112,9 @@ typedef struct hob_models hob_models;
  * the environment was put into the configuration by hob_config_load(). */
 int hob_models_create(const hob_config *cfg, hob_models **out, hob_error *err);
 void hob_models_destroy(hob_models *m);
-/* "scripted:FILE", "provider/model[:level]", "model[:level]". HOB_ENOENT with the nearest names, HOB_EAMBIGUOUS
- * with the candidates, HOB_EAUTH naming the variables looked for. Slices in *out live as long as m. */
+/* "scripted:FILE", "provider/model[:level]", "model[:level]"; "" = the first provider with a key.
+ * HOB_ENOENT with the nearest names, HOB_EAMBIGUOUS with the candidates, HOB_ENOSYS for an api of a later version,
+ * HOB_EAUTH (only for "") naming the variables looked for. Slices in *out live as long as m. */
 int hob_models_resolve(hob_models *m, hob_str hint, hob_model_info *out, hob_error *err);
 /* The provider object for a resolved model, made on first use and kept. */
 int hob_models_provider(hob_models *m, const hob_provider_env *env, const hob_model_info *info,

@@ -18,8 +18,7 @@ static int run(hob_str bytes, size_t piece) {
     if (hob_answer_content(a, HOB_STR("m1"), HOB_STR("lab"), rc == HOB_OK, &out) < 0 ||
         !hob_json_valid(hob_buf_str(&out)) || hob_str_chr(hob_buf_str(&out), '\n') >= 0)
         abort();
-    if (rc == HOB_OK && a->stop == HOB_STOP_NONE)
-        abort();
+    if (rc == HOB_OK && a->stop == HOB_STOP_NONE) abort();
     hob_buf_finish(&out);
     hob_decoder_destroy(d);
     hob_answer_destroy(a);
@@ -29,7 +28,6 @@ static int run(hob_str bytes, size_t piece) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     hob_str bytes = hob_str_n((const char *)data, size);
     size_t piece = size ? data[0] % 16u + 1 : 1;
-    if (run(bytes, SIZE_MAX) != run(bytes, piece))
-        abort();
+    if (run(bytes, SIZE_MAX) != run(bytes, piece)) abort();
     return 0;
 }

@@ -194,6 +194,7 @@ static void check_one(const format *f, const char *name, const hob_json *want) {
 
 static void test_model_fixtures__read_as_the_vendors_do(void **state) {
     (void)state;
+    if (!expected) skip();
     each(check_one);
 }
 
@@ -244,6 +245,7 @@ static void cut_everywhere(const format *f, const char *name, const hob_json *wa
 
 static void test_model_fixtures__cut_is_never_a_success(void **state) {
     (void)state;
+    if (!expected) skip();
     each(cut_everywhere);
 }
 
@@ -265,16 +267,20 @@ static void cut_inside(const format *f, const char *name, const hob_json *want) 
 
 static void test_model_fixtures__cut_inside_an_event_is_never_a_success(void **state) {
     (void)state;
+    if (!expected) skip();
     each(cut_inside);
 }
 
 /* ---- set-up ------------------------------------------------------------------------------------------- */
 
+/* The recordings belong to no checkout: without them the tests are skipped, except where all must run. */
 static int setup(void **state) {
     (void)state;
+    const char *ci = getenv("CI");
     arena = hob_arena_create(0);
     hob_str text = slurp(ROOT "/expected.json");
-    return text.n ? hob_json_parse(arena, text, NULL, &expected, NULL) : -1;
+    if (text.n) return hob_json_parse(arena, text, NULL, &expected, NULL);
+    return ci && strcmp(ci, "true") == 0 ? -1 : 0;
 }
 
 static int teardown(void **state) {
@@ -284,15 +290,10 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const char *ci = getenv("CI");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_model_fixtures__read_as_the_vendors_do),
         cmocka_unit_test(test_model_fixtures__cut_is_never_a_success),
         cmocka_unit_test(test_model_fixtures__cut_inside_an_event_is_never_a_success),
     };
-    if (access(ROOT "/expected.json", R_OK) < 0 && !(ci && strcmp(ci, "true") == 0)) {
-        printf("SKIPPED: the recorded streams are not there (%s)\n", ROOT);
-        return 0;
-    }
     return cmocka_run_group_tests(tests, setup, teardown);
 }
