@@ -95,21 +95,34 @@ const char hob_builtin_settings[] =
     "   \"base_url\": \"https://generativelanguage.googleapis.com\"},"
     "  \"ollama\": {\"api\": \"ollama\", \"base_url\": \"http://127.0.0.1:11434\"}}}";
 
-/* Walks a row's path and p side by side; how many keys of p match. */
-static size_t matching(const char *row, const hob_path *p, size_t *row_keys) {
-    hob_str rest = hob_str_z(row), key;
-    size_t n = 0, same = 0;
-    for (; hob_str_split(&rest, '.', &key); n++) {
-        if (same == n && n < p->n && (hob_str_eqz(key, "*") || hob_str_eq(key, p->keys[n]))) same++;
+/* Takes a key off the row's path if it fits. */
+static bool take_key(const char **row, hob_str key) {
+    size_t n = strcspn(*row, ".");
+    bool any = **row == '*';
+    if (!any && (n != key.n || memcmp(*row, key.p, n) != 0)) return false;
+    *row += (*row)[n] ? n + 1 : n;
+    return true;
+}
+
+/* All keys of p fit the start of the row's path; then *row_keys is the length of that path. */
+static bool starts_row(const char *row, const hob_path *p, size_t *row_keys) {
+    size_t n = 0;
+    for (; n < p->n; n++) {
+        if (!*row || !take_key(&row, p->keys[n])) return false;
     }
+    for (; *row; row++) n += row[1] == '.' || !row[1]; /* one for each key left */
     *row_keys = n;
-    return same;
+    return true;
+}
+
+const hob_known *hob_known_at(size_t i) {
+    return i < HOB_ARRAY_LEN(table) ? &table[i] : NULL;
 }
 
 const hob_known *hob_known_find(const hob_path *p) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(table); i++) {
         size_t keys;
-        if (matching(table[i].path, p, &keys) == p->n && keys == p->n) return &table[i];
+        if (starts_row(table[i].path, p, &keys) && keys == p->n) return &table[i];
     }
     return NULL;
 }
@@ -117,7 +130,7 @@ const hob_known *hob_known_find(const hob_path *p) {
 bool hob_known_inside(const hob_path *p) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(table); i++) {
         size_t keys;
-        if (matching(table[i].path, p, &keys) == p->n && keys > p->n) return true;
+        if (starts_row(table[i].path, p, &keys) && keys > p->n) return true;
     }
     return false;
 }
@@ -125,7 +138,7 @@ bool hob_known_inside(const hob_path *p) {
 bool hob_known_open(const hob_path *p) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(table); i++) {
         size_t keys;
-        bool below = matching(table[i].path, p, &keys) == p->n && keys >= p->n;
+        bool below = starts_row(table[i].path, p, &keys);
         if (below && table[i].bound != HOB_BOUND_NONE) return true;
     }
     return false;
@@ -151,7 +164,7 @@ const char *hob_known_nearest(const hob_path *p) {
     size_t n = 0;
     for (size_t i = 0; i < HOB_ARRAY_LEN(table); i++) {
         size_t keys;
-        if (matching(table[i].path, &parent, &keys) == parent.n && keys == p->n)
+        if (starts_row(table[i].path, &parent, &keys) && keys == p->n)
             names[n++] = strrchr(table[i].path, '.') + 1;
     }
     return hob_str_nearest(p->keys[p->n - 1], names, n);

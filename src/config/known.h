@@ -54,6 +54,7 @@ typedef struct hob_known {
     double min, max;
 } hob_known;
 
+const hob_known *hob_known_at(size_t i); /* all rows, one after the other; NULL behind the last */
 /* The row of a leaf, or NULL. */
 const hob_known *hob_known_find(const hob_path *p);
 /* Settings exist below this path. */

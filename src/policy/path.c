@@ -69,8 +69,9 @@ static bool fits(const hob_rule *r, hob_str path) {
 
 /* The pattern fits the path or one of the folders around it. */
 static bool fits_around(const char *before, hob_str pattern, hob_str path) {
+    bool top = hob_str_eqz(pattern, "/");
     return glob_with(before, pattern, "", path, LOOSE) ||
-           glob_with(before, pattern, "/**", path, LOOSE);
+           glob_with(before, pattern, top ? "**" : "/**", path, LOOSE);
 }
 
 static bool starts_nocase(hob_str s, hob_str prefix) {

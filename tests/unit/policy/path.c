@@ -90,6 +90,7 @@ static void test_policy_path__denying_reaches_below_and_everywhere(void **state)
     assert_denies("write(/etc)", "/etc/passwd");
     assert_denies("write(/etc)", "/etc/../etc/./passwd");
     assert_denies("write(/**)", "x");
+    assert_denies("write(/)", "x");
     assert_passes("write(/etc)", "/etcetera");
     assert_passes("write(./x)", "y/x");
 }
