@@ -53,8 +53,7 @@ extern "C" {
       "call, tool, decision(allow|ask|deny), by, reason?, nobody_to_ask?")                         \
     X(APPROVAL_REQUESTED, approval_requested, 1, "Someone is asked; the run waits, parked.",       \
       "call, tool, args, args_hash")                                                               \
-    X(APPROVAL_RESOLVED, approval_resolved, 1, "The answer, once.",                                \
-      "call, approved, reason?, by")                                                               \
+    X(APPROVAL_RESOLVED, approval_resolved, 1, "The answer, once.", "call, approved, reason?, by") \
     X(TOOL_STARTED, tool_started, 1, "A call starts now.",                                         \
       "call, tool, args, class(read_only|idempotent|unsafe), again?")                              \
     X(TOOL_FINISHED, tool_finished, 1, "The one end of a call.",                                   \
@@ -85,8 +84,7 @@ extern "C" {
       "message, block, offset, text")                                                              \
     X(TOOL_ARGS_DELTA, tool_args_delta, 0, "More of a call's arguments.",                          \
       "message, block, offset, text, tool")                                                        \
-    X(TOOL_OUTPUT_DELTA, tool_output_delta, 0, "Output of a running call.",                        \
-      "call, offset, text")                                                                        \
+    X(TOOL_OUTPUT_DELTA, tool_output_delta, 0, "Output of a running call.", "call, offset, text")  \
     X(PROGRESS, progress, 0, "A remark on long work.", "text, value?, max?")
 
 typedef enum hob_event_type {

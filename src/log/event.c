@@ -9,10 +9,9 @@
 static const struct {
     const char *name;
     bool durable;
-} kinds[HOB_EVENT_COUNT_] = {
-    [HOB_EVENT_UNKNOWN] = {"", true},
+} kinds[HOB_EVENT_COUNT_] = {[HOB_EVENT_UNKNOWN] = {"", true},
 #define HOB_X(NAME, name, durable, what, fields) [HOB_EVENT_##NAME] = {#name, durable},
-    HOB_EVENTS(HOB_X)
+                             HOB_EVENTS(HOB_X)
 #undef HOB_X
 };
 
@@ -73,7 +72,8 @@ int hob_event_encode(const hob_draft *d, hob_str session_id, uint64_t seq, int64
                      hob_event **out, hob_error *err) {
     hob_buf line;
     hob_jsonw w;
-    if (d->data.err) return hob_fail(err, HOB_ETOOBIG, 0, "an event is over %u MiB", HOB_EVENT_MAX >> 20);
+    if (d->data.err)
+        return hob_fail(err, HOB_ETOOBIG, 0, "an event is over %u MiB", HOB_EVENT_MAX >> 20);
     hob_buf_init(&line, HOB_EVENT_MAX + 4096);
     hob_jsonw_init(&w, &line);
     write_envelope(&w, d, session_id, seq, ts);
@@ -96,7 +96,8 @@ static int read_envelope(hob_event *e, const hob_json *o, hob_error *err) {
     int64_t seq = hob_json_get_int(o, "seq", 0);
     const hob_json *data = hob_json_get(o, "data");
     if (!hob_json_is(o, HOB_JSON_OBJECT) || seq < 0 || !hob_json_is(data, HOB_JSON_OBJECT))
-        return hob_fail(err, HOB_EPARSE, 0, "not an event: an object with type and data is expected");
+        return hob_fail(err, HOB_EPARSE, 0,
+                        "not an event: an object with type and data is expected");
     e->seq = (uint64_t)seq;
     e->turn = (int)hob_json_get_int(o, "turn", 0);
     if (hob_time_parse(hob_json_get_str(o, "ts"), &e->ts) < 0)

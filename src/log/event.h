@@ -22,10 +22,10 @@ struct hob_event {
     hob_event_type type;
     uint64_t seq;
     int64_t ts;
-    int turn;          /* 0 = not in a turn */
-    hob_str json;      /* the whole line */
-    hob_str data;      /* slice of json: the data object */
-    hob_str name;      /* slices of json, "" if absent */
+    int turn;     /* 0 = not in a turn */
+    hob_str json; /* the whole line */
+    hob_str data; /* slice of json: the data object */
+    hob_str name; /* slices of json, "" if absent */
     hob_str session_id, run_id, parent_run, agent, branch, author, entry, parent_entry, cause;
 };
 

@@ -31,7 +31,9 @@ int hob_event_field(const hob_event *e, const char *path, char *buf, size_t cap)
     hob_arena *a = hob_arena_create(0);
     const hob_json *v = walk(hob_event_parse(e, a), hob_str_z(path));
     int rc = HOB_ENOENT;
-    if (v) rc = copy_out(hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v), buf, cap);
+    if (v)
+        rc =
+            copy_out(hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v), buf, cap);
     hob_arena_destroy(a);
     return rc;
 }
@@ -43,7 +45,8 @@ int hob_event_text(const hob_event *e, char *buf, size_t cap) {
     hob_buf_init(&text, HOB_EVENT_MAX);
     if (content) {
         for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b))
-            if (hob_str_eqz(hob_json_get_str(b, "type"), "text")) hob_buf_add(&text, hob_json_get_str(b, "text"));
+            if (hob_str_eqz(hob_json_get_str(b, "type"), "text"))
+                hob_buf_add(&text, hob_json_get_str(b, "text"));
     } else {
         hob_buf_add(&text, hob_json_get_str(data, "text"));
     }

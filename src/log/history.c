@@ -21,7 +21,8 @@ void hob_history_destroy(hob_history *h) {
 
 uint64_t hob_entry_seq(hob_str entry) {
     int64_t n;
-    if (entry.n < 2 || entry.p[0] != 'e' || hob_str_int(hob_str_skip(entry, 1), &n) < 0 || n <= 0) return 0;
+    if (entry.n < 2 || entry.p[0] != 'e' || hob_str_int(hob_str_skip(entry, 1), &n) < 0 || n <= 0)
+        return 0;
     return (uint64_t)n;
 }
 
@@ -50,8 +51,7 @@ uint64_t hob_history_leaf(const hob_history *h) {
 
 static size_t node_bytes(const hob_node *n) {
     size_t bytes = n->content.n;
-    for (size_t k = 0; k < n->nresults; k++)
-        bytes += n->results[k].content.n;
+    for (size_t k = 0; k < n->nresults; k++) bytes += n->results[k].content.n;
     return bytes;
 }
 
@@ -69,8 +69,7 @@ static void path_push(hob_history *h, size_t node) {
 
 static void path_rebuild(hob_history *h) {
     size_t n = 0;
-    for (ptrdiff_t i = h->leaf; i >= 0; i = h->nodes[i].parent)
-        n += !h->nodes[i].aborted;
+    for (ptrdiff_t i = h->leaf; i >= 0; i = h->nodes[i].parent) n += !h->nodes[i].aborted;
     path_reserve(h, n);
     h->npath = n;
     h->bytes = 0;
@@ -85,7 +84,8 @@ static void path_rebuild(hob_history *h) {
 /* ---- the fold ------------------------------------------------------------------------------- */
 
 /* Nodes keep slices of the event's own text, never of the arena that `data` lives in. */
-static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role, const hob_json *data) {
+static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
+                           const hob_json *data) {
     if (h->nnodes == h->cap) {
         h->cap = h->cap ? h->cap * 2 : 64;
         h->nodes = hob_realloc(h->nodes, h->cap * sizeof *h->nodes);
@@ -103,7 +103,8 @@ static void add_message(hob_history *h, const hob_event *e, hob_role role, const
     hob_node *n = node_push(h, e, role, data);
     const hob_json *content = hob_json_get(data, "content");
     n->aborted = hob_str_eqz(hob_json_get_str(data, "stop"), "aborted");
-    for (const hob_json *b = hob_json_first(content); role == HOB_ROLE_ASSISTANT && b; b = hob_json_next(b))
+    for (const hob_json *b = hob_json_first(content); role == HOB_ROLE_ASSISTANT && b;
+         b = hob_json_next(b))
         n->nresults += hob_str_eqz(hob_json_get_str(b, "type"), "tool_call");
     if (n->nresults) n->results = hob_alloc(n->nresults * sizeof *n->results);
     bool grows = n->parent == h->leaf;
@@ -185,7 +186,8 @@ size_t hob_history_results(const hob_history *h, size_t i) {
  * asked all the same, the conversation it gets is still valid, and says so. */
 hob_str hob_history_result_content(const hob_history *h, size_t i, size_t k) {
     const hob_slot *r = &at(h, i)->results[k];
-    return r->event ? r->content : HOB_STR("[{\"type\":\"text\",\"text\":\"no result was recorded\"}]");
+    return r->event ? r->content
+                    : HOB_STR("[{\"type\":\"text\",\"text\":\"no result was recorded\"}]");
 }
 
 int hob_history_result_failed(const hob_history *h, size_t i, size_t k) {

@@ -59,9 +59,12 @@ int hob_view_apply(hob_view *v, const hob_event *e, const hob_json *data, hob_er
     v->last_seq = e->seq;
     v->last_ts = e->ts;
     if (e->type == HOB_EVENT_SESSION_OPENED) open_session(v, e, data);
-    if (e->type == HOB_EVENT_SESSION_OPENED || e->type == HOB_EVENT_CONFIG_CHANGED) change_settings(v, data);
-    if (e->type == HOB_EVENT_USER_MESSAGE || e->type == HOB_EVENT_STEER_DELIVERED) note_prompt(v, data);
+    if (e->type == HOB_EVENT_SESSION_OPENED || e->type == HOB_EVENT_CONFIG_CHANGED)
+        change_settings(v, data);
+    if (e->type == HOB_EVENT_USER_MESSAGE || e->type == HOB_EVENT_STEER_DELIVERED)
+        note_prompt(v, data);
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE) v->messages++;
-    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE || e->type == HOB_EVENT_MODEL_CALL_FAILED) book(v, data);
+    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE || e->type == HOB_EVENT_MODEL_CALL_FAILED)
+        book(v, data);
     return hob_history_apply(v->history, e, data, err);
 }

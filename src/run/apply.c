@@ -12,8 +12,7 @@ void hob_run_init(hob_run *r, hob_str session_id) {
 }
 
 static void clear_queue(hob_queue *q) {
-    for (size_t i = 0; i < q->n; i++)
-        hob_free(q->at[i].content);
+    for (size_t i = 0; i < q->n; i++) hob_free(q->at[i].content);
     q->n = 0;
 }
 
@@ -32,7 +31,8 @@ bool hob_run_parked(const hob_run *r) {
     bool waiting = false;
     if (r->phase != HOB_PHASE_TOOLS) return false;
     for (size_t i = 0; i < r->ncalls; i++) {
-        if (r->calls[i].state == HOB_CALL_STARTED || r->calls[i].state == HOB_CALL_LOST) return false;
+        if (r->calls[i].state == HOB_CALL_STARTED || r->calls[i].state == HOB_CALL_LOST)
+            return false;
         waiting = waiting || r->calls[i].state == HOB_CALL_WAITING;
     }
     return waiting;
@@ -142,7 +142,8 @@ static void cancel_requested(hob_run *r, const hob_json *d) {
         end_with(r, HOB_ENDING_SETTLE, "the program stopped");
         mark_lost(r);
     } else {
-        end_with(r, hob_str_eqz(mode, "abort") ? HOB_ENDING_ABORT : HOB_ENDING_CANCEL, "the user stopped it");
+        end_with(r, hob_str_eqz(mode, "abort") ? HOB_ENDING_ABORT : HOB_ENDING_CANCEL,
+                 "the user stopped it");
     }
 }
 
@@ -347,7 +348,8 @@ static void call_event(hob_run *r, const hob_event *e, const hob_json *d) {
 /* ---- the table ----------------------------------------------------------------------------------------------- */
 
 int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *err) {
-    if (!d) return hob_fail(err, HOB_EPARSE, 0, "event %llu has no data", (unsigned long long)e->seq);
+    if (!d)
+        return hob_fail(err, HOB_EPARSE, 0, "event %llu has no data", (unsigned long long)e->seq);
     r->last_seq = e->seq;
     if (!e->run_id.n) return HOB_OK; /* settings, notes, messages copied from another session */
     switch ((int)e->type) {

@@ -58,7 +58,8 @@ void hob_say_message(const hob_run *r, hob_str content, hob_draft *out) {
     hob_say_end(&w);
 }
 
-static int on_prompt(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out, hob_error *err) {
+static int on_prompt(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
+                     hob_error *err) {
     if (r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content) {
         hob_say_message(r, in->content, out);
         return HOB_SAID_LAST;
@@ -67,10 +68,11 @@ static int on_prompt(const hob_run *r, const hob_run_env *env, const hob_input *
         return hob_fail(err, HOB_EBUSY, 0,
                         "a run is under way: steer it, queue a follow-up, cancel it, or wait");
     if (env->limits.cost_usd > 0 && !env->priced)
-        return hob_fail(err, HOB_EINVAL, 0,
-                        "a cost limit needs a model of known price, and the price of %.*s is not known: "
-                        "set providers.*.models.*.cost, or limit tokens instead",
-                        HOB_FMT(env->model));
+        return hob_fail(
+            err, HOB_EINVAL, 0,
+            "a cost limit needs a model of known price, and the price of %.*s is not known: "
+            "set providers.*.models.*.cost, or limit tokens instead",
+            HOB_FMT(env->model));
     hob_say_started(r, env, "prompt", out);
     return HOB_SAID_MORE;
 }
@@ -81,10 +83,11 @@ static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_e
     char item[24];
     if (r->phase == HOB_PHASE_IDLE)
         return hob_fail(err, HOB_EIDLE, 0, "nothing is running: send it as a prompt");
-    if (r->ending) return hob_fail(err, HOB_EIDLE, 0, "the run is ending: send it as a prompt when it has");
+    if (r->ending)
+        return hob_fail(err, HOB_EIDLE, 0, "the run is ending: send it as a prompt when it has");
     if (q->n == HOB_QUEUE_MAX)
-        return hob_fail(err, HOB_ETOOBIG, 0, "%d messages wait already: wait until some are delivered",
-                        HOB_QUEUE_MAX);
+        return hob_fail(err, HOB_ETOOBIG, 0,
+                        "%d messages wait already: wait until some are delivered", HOB_QUEUE_MAX);
     snprintf(item, sizeof item, "q%llu", (unsigned long long)r->last_seq + 1);
     hob_jsonw w = hob_say(r, steer ? HOB_EVENT_STEER_QUEUED : HOB_EVENT_FOLLOW_UP_QUEUED, out);
     out->author = HOB_STR("user");
@@ -109,7 +112,8 @@ static int on_cancel(const hob_run *r, const hob_input *in, hob_draft *out) {
 }
 
 static int on_resume(const hob_run *r, const hob_run_env *env, hob_draft *out, hob_error *err) {
-    if (r->phase != HOB_PHASE_IDLE && hob_run_parked(r)) return HOB_SAID_NOTHING; /* it waits, as before */
+    if (r->phase != HOB_PHASE_IDLE && hob_run_parked(r))
+        return HOB_SAID_NOTHING; /* it waits, as before */
     if (r->phase != HOB_PHASE_IDLE) {
         hob_say_finished(r, "interrupted", r->last_ts, out);
         return HOB_SAID_MORE;
@@ -120,7 +124,9 @@ static int on_resume(const hob_run *r, const hob_run_env *env, hob_draft *out, h
 
 static int on_verdict(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
     const hob_call *c = hob_run_call(r, in->call);
-    if (!c) return hob_fail(err, HOB_ENOENT, 0, "no call %.*s is waiting for an approval", HOB_FMT(in->call));
+    if (!c)
+        return hob_fail(err, HOB_ENOENT, 0, "no call %.*s is waiting for an approval",
+                        HOB_FMT(in->call));
     if (c->state != HOB_CALL_WAITING)
         return hob_fail(err, HOB_EEXIST, 0, "the call %.*s was decided already", HOB_FMT(in->call));
     hob_jsonw w = hob_say(r, HOB_EVENT_APPROVAL_RESOLVED, out);
@@ -158,7 +164,8 @@ static int on_model_finished(const hob_run *r, const hob_input *in, hob_draft *o
 }
 
 static int on_model_failed(const hob_run *r, const hob_input *in, hob_draft *out) {
-    if (in->code == HOB_ECANCELLED && in->content.n > 2) { /* what was shown is kept, marked as cut off */
+    if (in->code == HOB_ECANCELLED &&
+        in->content.n > 2) { /* what was shown is kept, marked as cut off */
         hob_input partial = *in;
         partial.stop = HOB_STOP_NONE;
         return on_model_finished(r, &partial, out);
@@ -182,7 +189,8 @@ static int on_model_failed(const hob_run *r, const hob_input *in, hob_draft *out
 }
 
 static int on_model(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
-    if (r->phase != HOB_PHASE_MODEL) return hob_fail(err, HOB_EEXIST, 0, "no model call is under way");
+    if (r->phase != HOB_PHASE_MODEL)
+        return hob_fail(err, HOB_EEXIST, 0, "no model call is under way");
     return in->kind == HOB_INPUT_MODEL_FINISHED ? on_model_finished(r, in, out)
                                                 : on_model_failed(r, in, out);
 }
@@ -224,7 +232,8 @@ static int on_tool_finished(const hob_run *r, const hob_input *in, hob_draft *ou
     return HOB_SAID_LAST;
 }
 
-int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out, hob_error *err) {
+int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
+                   hob_error *err) {
     switch (in->kind) {
     case HOB_INPUT_NEXT: return hob_run_next(r, env, out);
     case HOB_INPUT_PROMPT: return on_prompt(r, env, in, out, err);

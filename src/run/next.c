@@ -121,22 +121,23 @@ static int next_ready(const hob_run *r, const hob_run_env *env, hob_draft *out) 
     if (r->lost_model) return say_discarded(r, "the program that was receiving it stopped", out);
     if (r->ending) return finish(r, env, out);
     if (r->repeats >= HOB_REPEATS_REFUSE)
-        return hob_say_limit(r, (hob_stopper){"repeated_action", r->repeats, HOB_REPEATS_REFUSE - 1}, out);
+        return hob_say_limit(
+            r, (hob_stopper){"repeated_action", r->repeats, HOB_REPEATS_REFUSE - 1}, out);
     if (r->steer.n && (!r->steered || env->steer_all)) return deliver_steer(r, out);
     if (!r->want_model) return finish(r, env, out);
     return ask_model(r, env, out);
 }
 
 static bool may_retry(const hob_run *r, const hob_run_env *env) {
-    return r->fail.retryable && r->attempt < env->retry_attempts && r->fail.retry_after <= env->retry_cap_ms;
+    return r->fail.retryable && r->attempt < env->retry_attempts &&
+           r->fail.retry_after <= env->retry_cap_ms;
 }
 
 /* Half a second, doubled with each try, a quarter of it left to chance; what the provider asks for counts more. */
 static int64_t retry_delay(const hob_run *r, const hob_run_env *env) {
     int64_t delay = 500;
     if (r->fail.retry_after >= 0) return r->fail.retry_after;
-    for (int i = 1; i < r->attempt && delay < env->retry_cap_ms; i++)
-        delay *= 2;
+    for (int i = 1; i < r->attempt && delay < env->retry_cap_ms; i++) delay *= 2;
     delay = HOB_MIN(delay, env->retry_cap_ms);
     return delay - delay * (int64_t)r->fail.jitter / 4000;
 }
@@ -200,7 +201,8 @@ static int next_idle(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     if (r->settled || r->unfinished) return HOB_SAID_NOTHING;
     if (r->next_prompt.content) return hob_say_started(r, env, "follow_up", out);
     if (completed && r->follow.n) return deliver_follow_up(r, out);
-    if (!completed && r->fate != HOB_QUEUE_KEEP && r->steer.n + r->follow.n) return return_queue(r, out);
+    if (!completed && r->fate != HOB_QUEUE_KEEP && r->steer.n + r->follow.n)
+        return return_queue(r, out);
     hob_jsonw w = hob_say(r, HOB_EVENT_SETTLED, out);
     hob_jsonw_kstr(&w, "status", hob_str_z(r->last_status));
     hob_say_end(&w);

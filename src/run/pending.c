@@ -24,7 +24,8 @@ size_t hob_run_pending(const hob_run *r, hob_effect out[HOB_EFFECTS_MAX]) {
     size_t n = 0;
     int64_t due = next_due(r);
     if (r->phase == HOB_PHASE_MODEL)
-        out[n++] = (hob_effect){.kind = HOB_EFFECT_CALL_MODEL, .key = hob_str_z(r->message), .stop = r->ending};
+        out[n++] = (hob_effect){
+            .kind = HOB_EFFECT_CALL_MODEL, .key = hob_str_z(r->message), .stop = r->ending};
     for (size_t i = 0; r->phase == HOB_PHASE_TOOLS && i < r->ncalls && n < HOB_EFFECTS_MAX - 1; i++)
         if (r->calls[i].state == HOB_CALL_STARTED) out[n++] = tool_effect(r, &r->calls[i]);
     if (due) out[n++] = (hob_effect){.kind = HOB_EFFECT_TIMER, .key = HOB_STR("timer"), .due = due};

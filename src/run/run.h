@@ -27,7 +27,7 @@
 #include "log/view.h"
 #include "policy/policy.h"
 
-#define HOB_QUEUE_MAX 64 /* waiting messages of each kind */
+#define HOB_QUEUE_MAX 64                               /* waiting messages of each kind */
 enum { HOB_REPEATS_WARN = 3, HOB_REPEATS_REFUSE = 4 }; /* identical calls in a row */
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -45,11 +45,11 @@ typedef enum hob_phase {
 typedef enum hob_call_state {
     HOB_CALL_NEW,
     HOB_CALL_ALLOWED,
-    HOB_CALL_ASK,     /* someone must be asked when its turn comes */
+    HOB_CALL_ASK, /* someone must be asked when its turn comes */
     HOB_CALL_DENIED,
     HOB_CALL_WAITING, /* asked; the run is parked */
     HOB_CALL_STARTED,
-    HOB_CALL_LOST,    /* was started by a process that is gone */
+    HOB_CALL_LOST, /* was started by a process that is gone */
     HOB_CALL_DONE
 } hob_call_state;
 
@@ -65,9 +65,9 @@ typedef struct hob_call {
 
 typedef enum hob_ending {
     HOB_ENDING_NONE,
-    HOB_ENDING_CANCEL,  /* the user: let tools wind down */
-    HOB_ENDING_ABORT,   /* the user: kill */
-    HOB_ENDING_SETTLE,  /* an unfinished run of a dead process is put to rest */
+    HOB_ENDING_CANCEL, /* the user: let tools wind down */
+    HOB_ENDING_ABORT,  /* the user: kill */
+    HOB_ENDING_SETTLE, /* an unfinished run of a dead process is put to rest */
     HOB_ENDING_LIMIT,
     HOB_ENDING_FAILED
 } hob_ending;
@@ -119,7 +119,7 @@ typedef struct hob_run {
     bool lost_model;  /* the answer was being made by a process that is gone */
     bool redo;        /* ask again within the same turn */
     int64_t output_limit;
-    int64_t due;      /* RETRY: when to ask again */
+    int64_t due;            /* RETRY: when to ask again */
     int64_t context_tokens; /* of the conversation as the provider last counted it */
     size_t fresh_bytes;     /* added to it since then */
     /* the batch */
@@ -140,7 +140,7 @@ typedef struct hob_run {
         int64_t retry_after;
         unsigned jitter;
         char message[500];
-    } fail; /* of the last model call that failed */
+    } fail;         /* of the last model call that failed */
     int thresholds; /* bits: 1 tokens, 2 cost */
     /* queues */
     hob_queue steer, follow;
@@ -151,8 +151,8 @@ void hob_run_init(hob_run *r, hob_str session_id);
 void hob_run_finish(hob_run *r);
 int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *data, hob_error *err);
 
-bool hob_run_active(const hob_run *r);  /* a run is under way (also parked) */
-bool hob_run_parked(const hob_run *r);  /* it waits for an answer of a person only */
+bool hob_run_active(const hob_run *r); /* a run is under way (also parked) */
+bool hob_run_parked(const hob_run *r); /* it waits for an answer of a person only */
 const hob_call *hob_run_call(const hob_run *r, hob_str call); /* NULL if not in the batch */
 
 /* ---- what decide needs to know besides the state ------------------------------------------------ */
@@ -160,7 +160,8 @@ const hob_call *hob_run_call(const hob_run *r, hob_str call); /* NULL if not in 
 typedef struct hob_tool_facts {
     bool known;
     hob_tool_class class_;
-    const char *error; /* arguments do not fit, or the tool is unknown: text for the model; else NULL */
+    const char
+        *error; /* arguments do not fit, or the tool is unknown: text for the model; else NULL */
 } hob_tool_facts;
 
 typedef struct hob_run_env {
@@ -169,10 +170,10 @@ typedef struct hob_run_env {
     /* Pure: the registry does not change while it is asked. `error` lives until the next call. */
     void (*tool)(void *user, hob_str name, hob_str args, hob_tool_facts *out);
     void *user;
-    bool can_ask;     /* someone is there to approve */
-    bool after_batch; /* steering waits for the whole batch instead of skipping its rest */
-    bool steer_all;   /* deliver all steering messages at once */
-    hob_limits limits; /* for a run that starts now */
+    bool can_ask;       /* someone is there to approve */
+    bool after_batch;   /* steering waits for the whole batch instead of skipping its rest */
+    bool steer_all;     /* deliver all steering messages at once */
+    hob_limits limits;  /* for a run that starts now */
     int retry_attempts; /* tries in all */
     int64_t retry_cap_ms;
     hob_str model;      /* "provider/id" */
@@ -185,17 +186,17 @@ typedef struct hob_run_env {
 /* ---- inputs ---------------------------------------------------------------------------------------- */
 
 typedef enum hob_input_kind {
-    HOB_INPUT_NEXT,     /* nothing new; what follows from the state? also when a timer fired */
-    HOB_INPUT_PROMPT,   /* content */
-    HOB_INPUT_STEER,    /* content */
+    HOB_INPUT_NEXT,      /* nothing new; what follows from the state? also when a timer fired */
+    HOB_INPUT_PROMPT,    /* content */
+    HOB_INPUT_STEER,     /* content */
     HOB_INPUT_FOLLOW_UP, /* content */
-    HOB_INPUT_CANCEL,   /* ending (CANCEL, ABORT, SETTLE), fate */
+    HOB_INPUT_CANCEL,    /* ending (CANCEL, ABORT, SETTLE), fate */
     HOB_INPUT_RESUME,
-    HOB_INPUT_VERDICT,  /* call, approved, text = reason, by */
+    HOB_INPUT_VERDICT,        /* call, approved, text = reason, by */
     HOB_INPUT_MODEL_FINISHED, /* content, stop, usage, cost, response_id */
-    HOB_INPUT_MODEL_FAILED,   /* code, sub, retryable, shown, retry_after, text, usage, cost, content of what was
+    HOB_INPUT_MODEL_FAILED, /* code, sub, retryable, shown, retry_after, text, usage, cost, content of what was
                                  shown when cancelled, jitter */
-    HOB_INPUT_TOOL_FINISHED   /* call, outcome, content, exit_code, truncated */
+    HOB_INPUT_TOOL_FINISHED /* call, outcome, content, exit_code, truncated */
 } hob_input_kind;
 
 typedef struct hob_input {
@@ -265,7 +266,8 @@ void hob_run_reserve(const hob_run *r, const hob_run_env *env, int64_t *prompt, 
 /* say.c: drafts */
 hob_jsonw hob_say(const hob_run *r, hob_event_type type, hob_draft *out);
 void hob_say_end(hob_jsonw *w);
-int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, const char *text, hob_draft *out);
+int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, const char *text,
+                   hob_draft *out);
 int hob_say_limit(const hob_run *r, hob_stopper s, hob_draft *out);
 int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin, hob_draft *out);
 int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draft *out);

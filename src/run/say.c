@@ -4,14 +4,17 @@
 #include "run/run.h"
 
 static const char *const outcomes[] = {
-    [HOB_OUTCOME_OK] = "ok",         [HOB_OUTCOME_ERROR] = "error",
-    [HOB_OUTCOME_SKIPPED] = "skipped", [HOB_OUTCOME_DENIED] = "denied",
-    [HOB_OUTCOME_CANCELLED] = "cancelled", [HOB_OUTCOME_UNKNOWN] = "unknown",
+    [HOB_OUTCOME_OK] = "ok",
+    [HOB_OUTCOME_ERROR] = "error",
+    [HOB_OUTCOME_SKIPPED] = "skipped",
+    [HOB_OUTCOME_DENIED] = "denied",
+    [HOB_OUTCOME_CANCELLED] = "cancelled",
+    [HOB_OUTCOME_UNKNOWN] = "unknown",
 };
 
 static const char *const stops[] = {
-    [HOB_STOP_NONE] = "aborted",   [HOB_STOP_DONE] = "done",       [HOB_STOP_TOOLS] = "tools",
-    [HOB_STOP_LENGTH] = "length",  [HOB_STOP_REFUSAL] = "refusal", [HOB_STOP_CONTINUE] = "continue",
+    [HOB_STOP_NONE] = "aborted",  [HOB_STOP_DONE] = "done",       [HOB_STOP_TOOLS] = "tools",
+    [HOB_STOP_LENGTH] = "length", [HOB_STOP_REFUSAL] = "refusal", [HOB_STOP_CONTINUE] = "continue",
 };
 
 const char *hob_outcome_name(hob_outcome o) {
@@ -50,7 +53,8 @@ void hob_say_end(hob_jsonw *w) {
 }
 
 /* The end of a call that hob itself decided, with a text for the model. */
-int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, const char *text, hob_draft *out) {
+int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, const char *text,
+                   hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_FINISHED, out);
     hob_jsonw_kstr(&w, "call", c->call);
     hob_jsonw_kstr(&w, "tool", c->name);

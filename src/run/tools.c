@@ -31,7 +31,8 @@ static const char *closed_because(const hob_run *r, const hob_run_env *env) {
 }
 
 static hob_outcome closed_outcome(const hob_run *r) {
-    if (r->ending == HOB_ENDING_CANCEL || r->ending == HOB_ENDING_ABORT) return HOB_OUTCOME_CANCELLED;
+    if (r->ending == HOB_ENDING_CANCEL || r->ending == HOB_ENDING_ABORT)
+        return HOB_OUTCOME_CANCELLED;
     return !r->ending && r->cut ? HOB_OUTCOME_ERROR : HOB_OUTCOME_SKIPPED;
 }
 
@@ -58,7 +59,8 @@ static verdict judge(const hob_run *r, const hob_run_env *env, const hob_call *c
     if (repeats >= HOB_REPEATS_REFUSE) return repeat_refusal();
     env->tool(env->user, c->name, c->args, &facts);
     if (facts.error)
-        return (verdict){.decision = "deny", .by = "tool", .reason = hob_str_z(facts.error), .invalid = true};
+        return (verdict){
+            .decision = "deny", .by = "tool", .reason = hob_str_z(facts.error), .invalid = true};
     hob_policy_check(env->policy, c->name, facts.class_, c->args, &answer);
     v.by = answer.by;
     v.reason = hob_str_z(answer.reason);
@@ -72,10 +74,13 @@ static verdict judge(const hob_run *r, const hob_run_env *env, const hob_call *c
 }
 
 static const char *class_name(hob_tool_class c) {
-    return c == HOB_TOOL_READ_ONLY ? "read_only" : c == HOB_TOOL_IDEMPOTENT ? "idempotent" : "unsafe";
+    return c == HOB_TOOL_READ_ONLY    ? "read_only"
+           : c == HOB_TOOL_IDEMPOTENT ? "idempotent"
+                                      : "unsafe";
 }
 
-static int say_decided(const hob_run *r, const hob_run_env *env, const hob_call *c, hob_draft *out) {
+static int say_decided(const hob_run *r, const hob_run_env *env, const hob_call *c,
+                       hob_draft *out) {
     verdict v = judge(r, env, c);
     hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_DECIDED, out);
     hob_jsonw_kstr(&w, "call", c->call);
@@ -135,18 +140,21 @@ static int say_denied(const hob_run *r, const hob_call *c, hob_draft *out) {
 
 static int start(const hob_run *r, const hob_call *c, hob_draft *out) {
     if (r->limits.tool_calls && r->spent.tool_calls >= r->limits.tool_calls)
-        return hob_say_limit(r, (hob_stopper){"tool_calls", (double)r->spent.tool_calls,
-                                              (double)r->limits.tool_calls}, out);
+        return hob_say_limit(
+            r,
+            (hob_stopper){"tool_calls", (double)r->spent.tool_calls, (double)r->limits.tool_calls},
+            out);
     return say_started(r, c, out);
 }
 
 /* A call whose process died: repeated only if that does no harm. */
 static int recover(const hob_run *r, const hob_call *c, hob_draft *out) {
     if (!r->ending && c->class_ != HOB_TOOL_UNSAFE) return say_started(r, c, out);
-    return hob_say_result(r, c, HOB_OUTCOME_UNKNOWN,
-                          "unknown: the program stopped while this call was running; it may have had "
-                          "some, all or none of its effects; look before repeating it",
-                          out);
+    return hob_say_result(
+        r, c, HOB_OUTCOME_UNKNOWN,
+        "unknown: the program stopped while this call was running; it may have had "
+        "some, all or none of its effects; look before repeating it",
+        out);
 }
 
 /* ---- the batch --------------------------------------------------------------------------------------- */
@@ -155,7 +163,8 @@ static bool side_by_side(const hob_run *r) {
     for (size_t i = 0; i < r->ncalls; i++) {
         const hob_call *c = &r->calls[i];
         if (c->state == HOB_CALL_DENIED || c->state == HOB_CALL_DONE) continue;
-        if (c->class_ != HOB_TOOL_READ_ONLY || c->state == HOB_CALL_ASK || c->state == HOB_CALL_WAITING)
+        if (c->class_ != HOB_TOOL_READ_ONLY || c->state == HOB_CALL_ASK ||
+            c->state == HOB_CALL_WAITING)
             return false;
     }
     return true;
@@ -163,13 +172,13 @@ static bool side_by_side(const hob_run *r) {
 
 static size_t at_work(const hob_run *r) {
     size_t n = 0;
-    for (size_t i = 0; i < r->ncalls; i++)
-        n += r->calls[i].state == HOB_CALL_STARTED;
+    for (size_t i = 0; i < r->ncalls; i++) n += r->calls[i].state == HOB_CALL_STARTED;
     return n;
 }
 
 /* `turn` true: every call before this one is done, or all run side by side and there is room. */
-static int next_of_call(const hob_run *r, const hob_run_env *env, const hob_call *c, bool turn, hob_draft *out) {
+static int next_of_call(const hob_run *r, const hob_run_env *env, const hob_call *c, bool turn,
+                        hob_draft *out) {
     const char *closed = closed_because(r, env);
     switch (c->state) {
     case HOB_CALL_NEW:
@@ -190,7 +199,8 @@ static int next_of_call(const hob_run *r, const hob_run_env *env, const hob_call
 
 int hob_run_next_tools(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     for (size_t i = 0; i < r->ncalls; i++) /* all are decided before the first starts */
-        if (r->calls[i].state == HOB_CALL_NEW) return next_of_call(r, env, &r->calls[i], false, out);
+        if (r->calls[i].state == HOB_CALL_NEW)
+            return next_of_call(r, env, &r->calls[i], false, out);
     bool parallel = side_by_side(r), before_done = true;
     for (size_t i = 0; i < r->ncalls; i++) {
         bool turn = parallel ? at_work(r) < HOB_PARALLEL_MAX : before_done;
