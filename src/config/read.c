@@ -180,8 +180,22 @@ static int read_object(hob_reading *r, const hob_json *v, hob_path *path, hob_se
     return HOB_OK;
 }
 
+/* Names end up in headers, messages and listings. */
+static bool names_valid(const hob_path *path) {
+    for (size_t i = 0; i < path->n; i++) {
+        hob_str key = path->keys[i];
+        for (size_t k = 0; k < key.n; k++) {
+            if ((unsigned char)key.p[k] < 0x20 || key.p[k] == 0x7f) return false;
+        }
+        if (key.n == 0) return false;
+    }
+    return true;
+}
+
 int hob_setting_read(hob_reading *r, const hob_json *v, hob_path *path, hob_setting *into,
                      hob_error *err) {
+    if (!names_valid(path))
+        return refuse(r, v, path, "has a name that is empty or with control characters", err);
     bool inside = path->n < HOB_PATH_MAX && hob_known_inside(path);
     if (inside && hob_json_is(v, HOB_JSON_OBJECT)) return read_object(r, v, path, into, err);
     const hob_known *k = hob_known_find(path);

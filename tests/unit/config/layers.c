@@ -94,12 +94,15 @@ static void test_config_layers__quotes_keys_with_dots(void **state) {
     (void)state;
     hob_config *c = hob_config_create();
     settings_set(c, "providers.lab.models.\"gpt-4.1\".context", "5", HOB_ORIGIN_FLAG);
-    settings_set(c, "providers.lab.models.\"a\\\"\\u001b\".context", "6", HOB_ORIGIN_FLAG);
+    settings_set(c, "providers.lab.models.\"a\\\" b\".context", "6", HOB_ORIGIN_FLAG);
     assert_int_equal(hob_config_int(c, "providers.lab.models.\"gpt-4.1\".context", 0), 5);
-    assert_settings(c, "providers.lab.models.\"a\\\"\\u001b\".context = 6 (flag, flag)\n"
+    assert_settings(c, "providers.lab.models.\"a\\\" b\".context = 6 (flag, flag)\n"
                        "providers.lab.models.\"gpt-4.1\".context = 5 (flag, flag)\n");
     settings_refused(c, "providers.lab.models.\"gpt", "1",
                      "\"providers.lab.models.\"gpt\" is not the name of a setting");
+    settings_refused(c, "providers.lab.headers", "{\"a\\r\\nb\":\"c\"}",
+                     "flag: providers.lab.headers.\"a\\r\\nb\" has a name that is empty or with "
+                     "control characters");
     settings_refused(c, "a..b", "1", "\"a..b\" is not the name of a setting");
     hob_config_destroy(c);
 }
