@@ -108,7 +108,8 @@ typedef struct hob_model_outcome {
 
 typedef struct hob_model_handler {
     void (*progress)(void *user); /* the answer grew; at most once a network read */
-    void (*done)(const hob_model_outcome *o, void *user); /* exactly once, unless cancelled */
+    /* Exactly once, unless cancelled; the call is gone by then and must not be cancelled any more. */
+    void (*done)(const hob_model_outcome *o, void *user);
 } hob_model_handler;
 
 typedef struct hob_provider_ops {
