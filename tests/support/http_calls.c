@@ -56,6 +56,13 @@ static void cancel_if(http_result *r, http_place place) {
     victim->call = NULL;
 }
 
+static void start_if(http_result *r, http_place place) {
+    http_result *next = r->next;
+    if (r->start_in != place || !next) return;
+    r->next = NULL;
+    http_start(next, (hob_http_request){.method = "GET"});
+}
+
 static void on_head(void *user, const hob_http_head *head) {
     http_result *r = user;
     r->heads++;
@@ -64,12 +71,14 @@ static void on_head(void *user, const hob_http_head *head) {
         hob_buf_add(&r->headers, head->headers[i]);
         hob_buf_addc(&r->headers, '\n');
     }
+    start_if(r, HTTP_IN_HEAD);
     cancel_if(r, HTTP_IN_HEAD);
 }
 
 static int on_data(void *user, hob_str chunk) {
     http_result *r = user;
     hob_buf_add(&r->body, chunk);
+    start_if(r, HTTP_IN_DATA);
     cancel_if(r, HTTP_IN_DATA);
     return r->stop_with;
 }
@@ -81,7 +90,7 @@ static void on_done(void *user, int code, const hob_error *err) {
     if (err) r->err = *err;
     cancel_if(r, HTTP_IN_DONE);
     r->call = NULL;
-    if (r->next) http_start(r->next, (hob_http_request){.method = "GET"});
+    start_if(r, HTTP_IN_DONE);
 }
 
 void http_init(http_result *r, http_fixture *f) {

@@ -35,7 +35,8 @@ typedef struct http_result {
     int stop_with;              /* on_data returns it */
     http_place cancel_in;       /* cancels there … */
     struct http_result *victim; /* … whom; NULL = itself */
-    struct http_result *next;   /* started from on_done */
+    http_place start_in;        /* starts there … */
+    struct http_result *next;   /* … this one */
 } http_result;
 
 void http_init(http_result *r, http_fixture *f);

@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +24,15 @@ typedef struct connection {
     struct httpd *server;
     pthread_t thread;
     int fd;
+    unsigned number;
+    tls_stream *tls; /* NULL = plain */
 } connection;
 
 struct httpd {
     httpd_fn fn;
+    httpd_raw_fn raw; /* instead of fn */
     void *user;
+    tls *tls; /* NULL = plain */
     int listen_fd, port;
     pthread_t acceptor;
     pthread_mutex_t lock; /* guards the list and every fd in it */
@@ -51,12 +56,20 @@ static void die(const char *what) {
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
+static ssize_t write_some(connection *c, const char *p, size_t n) {
+    return c->tls ? tls_write(c->tls, p, n) : send(c->fd, p, n, MSG_NOSIGNAL);
+}
+
+static ssize_t read_some(connection *c, char *to, size_t n) {
+    return c->tls ? tls_read(c->tls, to, n) : recv(c->fd, to, n, 0);
+}
+
 static void put(httpd_exchange *x, const char *p, size_t n) {
     while (n > 0 && !x->gone) {
-        ssize_t sent = send(x->conn->fd, p, x->bytewise ? 1 : n, MSG_NOSIGNAL);
+        ssize_t sent = write_some(x->conn, p, x->bytewise ? 1 : n);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0) x->gone = true;
-        if (sent < 0) return;
+        if (sent <= 0) x->gone = true;
+        if (sent <= 0) return;
         p += sent;
         n -= (size_t)sent;
     }
@@ -197,7 +210,7 @@ static bool read_more(httpd_exchange *x) {
     if (!to) return false;
     ssize_t n;
     do {
-        n = recv(x->conn->fd, to, 65536, 0);
+        n = read_some(x->conn, to, 65536);
     } while (n < 0 && errno == EINTR);
     if (n > 0) x->in.n += (size_t)n;
     return n > 0;
@@ -222,8 +235,18 @@ static bool read_request(httpd_exchange *x) {
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 
-static void *serve(void *arg) {
-    connection *c = arg;
+/* libssl writes without MSG_NOSIGNAL; blocked, the signal is an EPIPE. */
+static bool start_connection(connection *c) {
+    sigset_t pipe_signal;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
+    if (!c->server->tls) return true;
+    c->tls = tls_accept(c->server->tls, c->fd);
+    return c->tls != NULL;
+}
+
+static void serve_requests(connection *c) {
     httpd_exchange x = {.conn = c};
     hob_buf_init(&x.in, MAX_MESSAGE);
     while (!x.gone && !c->server->stopping && read_request(&x)) {
@@ -233,19 +256,29 @@ static void *serve(void *arg) {
         hob_buf_consume(&x.in, x.head_size + x.body_size);
     }
     hob_buf_finish(&x.in);
-    pthread_mutex_lock(&c->server->lock);
+}
+
+static void *serve(void *arg) {
+    connection *c = arg;
+    httpd *d = c->server;
+    bool up = start_connection(c);
+    if (up && d->raw)
+        d->raw(c->fd, c->tls, c->number, d->user);
+    else if (up)
+        serve_requests(c);
+    tls_close(c->tls);
+    pthread_mutex_lock(&d->lock);
     close(c->fd);
     c->fd = -1;
-    pthread_mutex_unlock(&c->server->lock);
+    pthread_mutex_unlock(&d->lock);
     return NULL;
 }
 
 static void add_connection(httpd *d, int fd) {
     connection *c = HOB_NEW(connection);
     int on = 1;
-    *c = (connection){.server = d, .fd = fd};
+    *c = (connection){.server = d, .fd = fd, .number = ++d->accepted};
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    d->accepted++;
     pthread_mutex_lock(&d->lock);
     hob_list_push(&d->connections, &c->link);
     if (pthread_create(&c->thread, NULL, serve, c) != 0) die("httpd: pthread_create");
@@ -264,12 +297,14 @@ static void *accept_all(void *arg) {
     return NULL;
 }
 
-httpd *httpd_start(httpd_fn fn, void *user) {
+static httpd *start(httpd_fn fn, httpd_raw_fn raw, void *user, tls *t) {
     httpd *d = HOB_NEW(httpd);
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(a);
     d->fn = fn;
+    d->raw = raw;
     d->user = user;
+    d->tls = t;
     hob_list_init(&d->connections);
     pthread_mutex_init(&d->lock, NULL);
     d->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -279,6 +314,18 @@ httpd *httpd_start(httpd_fn fn, void *user) {
     d->port = ntohs(a.sin_port);
     if (pthread_create(&d->acceptor, NULL, accept_all, d) != 0) die("httpd: pthread_create");
     return d;
+}
+
+httpd *httpd_start(httpd_fn fn, void *user) {
+    return start(fn, NULL, user, NULL);
+}
+
+httpd *httpd_start_tls(httpd_fn fn, void *user) {
+    return start(fn, NULL, user, tls_create(false));
+}
+
+httpd *httpd_start_raw(httpd_raw_fn fn, void *user, tls *t) {
+    return start(NULL, fn, user, t);
 }
 
 void httpd_stop(httpd *d) {
@@ -300,6 +347,7 @@ void httpd_stop(httpd *d) {
         hob_free(c);
     }
     pthread_mutex_destroy(&d->lock);
+    tls_destroy(d->tls);
     hob_free(d);
 }
 
@@ -307,8 +355,8 @@ int httpd_port(const httpd *d) {
     return d->port;
 }
 
-const char *httpd_url(httpd *d, const char *path, char *out, size_t size) {
-    snprintf(out, size, "http://127.0.0.1:%d%s", d->port, path);
+const char *httpd_url(const httpd *d, const char *path, char *out, size_t size) {
+    snprintf(out, size, "http%s://127.0.0.1:%d%s", d->tls ? "s" : "", d->port, path);
     return out;
 }
 

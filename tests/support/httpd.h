@@ -18,15 +18,21 @@
 #define HOB_TESTS_HTTPD_H
 
 #include "base/base.h"
+#include "support/tls.h"
 
 typedef struct httpd httpd;
 typedef struct httpd_exchange httpd_exchange;
 typedef void (*httpd_fn)(httpd_exchange *x, void *user);
 
-httpd *httpd_start(httpd_fn fn, void *user); /* aborts when it cannot listen */
-void httpd_stop(httpd *d);                   /* ends every connection and thread */
+httpd *httpd_start(httpd_fn fn, void *user);     /* aborts when it cannot listen */
+httpd *httpd_start_tls(httpd_fn fn, void *user); /* https; the client must trust tls_ca_file() */
+/* A server that speaks no HTTP of its own: fn has the connection (number from 1) until it returns.
+ * t, if given, is taken over, and fn gets the stream after the handshake. */
+typedef void (*httpd_raw_fn)(int fd, tls_stream *stream, unsigned number, void *user);
+httpd *httpd_start_raw(httpd_raw_fn fn, void *user, tls *t);
+void httpd_stop(httpd *d); /* ends every connection and thread */
 int httpd_port(const httpd *d);
-const char *httpd_url(httpd *d, const char *path, char *out, size_t size);
+const char *httpd_url(const httpd *d, const char *path, char *out, size_t size);
 unsigned httpd_requests(const httpd *d);    /* so far */
 unsigned httpd_connections(const httpd *d); /* so far */
 

@@ -242,8 +242,7 @@ static void on_timer(hob_timer *t) {
     t->fn = NULL;
 }
 
-/* A process in virtual time: its end comes before a timer far away, and a talkative process cannot
- * keep a near timer from firing. */
+/* A process in virtual time: its end comes before a timer far away. */
 static void test_loop_child__virtual_time_waits_for_the_process(void **state) {
     fixture *f = *state;
     hob_fake_clock clock;
@@ -260,31 +259,6 @@ static void test_loop_child__virtual_time_waits_for_the_process(void **state) {
     hob_child_destroy(c);
     assert_int_equal(hob_loop_run_once(f->loop, -1), 1);
     assert_int_equal(clock.mono, 600 * 1000);
-}
-
-static void drain(hob_io *io, int events, void *user) {
-    fixture *f = user;
-    char block[4096];
-    (void)io, (void)events;
-    assert_true(recv(f->out[0], block, sizeof(block), MSG_DONTWAIT) != 0);
-}
-
-static void test_loop_child__noisy_process_does_not_stop_virtual_time(void **state) {
-    fixture *f = *state;
-    hob_fake_clock clock;
-    hob_timer timer;
-    hob_io *io;
-    hob_loop_destroy(f->loop);
-    hob_fake_clock_init(&clock, 0);
-    hob_loop_create(&clock.base, &f->loop, NULL);
-    hob_timer_init(&timer, f->loop, on_timer);
-    hob_timer_start(&timer, 10);
-    assert_int_equal(hob_io_create(f->loop, f->out[0], drain, f, &io, NULL), 0);
-    hob_io_want(io, HOB_IO_READ);
-    hob_child *c = start(f, "exec yes");
-    while (timer.fn) hob_loop_run_once(f->loop, -1);
-    hob_child_destroy(c);
-    hob_io_destroy(io);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(test_loop_child__##name, setup, teardown)
@@ -304,7 +278,6 @@ int main(void) {
         T(may_be_destroyed_in_its_callback),
         T(reaped_by_the_host_is_reported),
         T(virtual_time_waits_for_the_process),
-        T(noisy_process_does_not_stop_virtual_time),
     };
     return cmocka_run_group_tests_name("loop/child", tests, NULL, NULL);
 }

@@ -130,6 +130,46 @@ static void test_loop_embed__held_virtual_time_follows_real_time(void **state) {
     hob_loop_destroy(l);
 }
 
+static void leave_ready(hob_io *io, int events, void *user) {
+    (void)io, (void)events, (void)user;
+}
+
+/* Something is ready in every round, as with a process that talks all the time. */
+static void test_loop_embed__held_virtual_time_passes_in_a_busy_loop(void **state) {
+    (void)state;
+    hob_clock *real = hob_clock_real();
+    hob_fake_clock clock;
+    hob_loop *l;
+    hob_timer t;
+    hob_io *io;
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    assert_int_equal(write(fds[1], "x", 1), 1);
+    hob_fake_clock_init(&clock, 0);
+    hob_loop_create(&clock.base, &l, NULL);
+    assert_int_equal(hob_io_create(l, fds[0], leave_ready, NULL, &io, NULL), 0);
+    hob_io_want(io, HOB_IO_READ);
+    hob_loop_hold(l);
+    for (int i = 0; i < 2; i++) {
+        hob_timer_init(&t, l, on_fire);
+        hob_timer_start(&t, clock.mono + 10);
+        int64_t give_up = real->mono_ms(real) + 5000;
+        while (t.fn && real->mono_ms(real) < give_up) {
+            if (i == 0)
+                turn(l);
+            else
+                hob_loop_run_once(l, -1);
+        }
+        assert_null(t.fn);
+    }
+    assert_int_equal(clock.mono, 20);
+    hob_loop_release(l);
+    hob_io_destroy(io);
+    hob_loop_destroy(l);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 #define T(name) cmocka_unit_test(test_loop_embed__##name)
 
 int main(void) {
@@ -139,6 +179,7 @@ int main(void) {
         T(message_from_a_thread),
         T(virtual_time_needs_no_waiting),
         T(held_virtual_time_follows_real_time),
+        T(held_virtual_time_passes_in_a_busy_loop),
     };
     return cmocka_run_group_tests_name("loop/embed", tests, NULL, NULL);
 }

@@ -75,6 +75,7 @@ static void test_net_http__large_body_in_many_segments(void **state) {
     http_stop_server(f);
     assert_non_null(strstr(hob_buf_z(&f->seen), "PUT /path"));
     assert_null(strstr(hob_buf_z(&f->seen), "Content-Type"));
+    assert_null(strstr(hob_buf_z(&f->seen), "Expect"));
     http_finish(&r);
 }
 
@@ -124,16 +125,30 @@ static void hello_then_close(httpd_exchange *x, void *user) {
 static void test_net_http__stale_connection_is_replaced(void **state) {
     http_fixture *f = *state;
     hob_str body = HOB_STR("body");
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i <= 200; i++) {
         http_result r;
         http_init(&r, f);
-        f->answer = i == 4 ? http_echo : hello_then_close;
+        f->answer = i == 200 ? http_echo : hello_then_close;
         http_start(&r, (hob_http_request){.method = "POST", .body = &body, .nbody = 1});
         http_wait(&r);
         http_assert_ok(&r);
-        assert_str(hob_buf_str(&r.body), i == 4 ? "body" : "hello");
+        assert_str(hob_buf_str(&r.body), i == 200 ? "body" : "hello");
         http_finish(&r);
     }
+}
+
+/* A kept connection that ends must not keep the loop busy. */
+static void test_net_http__idle_connection_that_ends_is_quiet(void **state) {
+    http_fixture *f = *state;
+    http_result r;
+    f->answer = http_say_hello;
+    http_get(f, &r);
+    http_assert_ok(&r);
+    http_stop_server(f);
+    int busy = 0;
+    while (busy < 100 && hob_loop_run_once(f->loop, 10) > 0) busy++;
+    assert_in_range(busy, 0, 10);
+    http_finish(&r);
 }
 
 static void test_net_http__informational_answers_are_skipped(void **state) {
@@ -339,6 +354,7 @@ int main(void) {
         T(stream_in_single_bytes),
         T(connection_is_used_again),
         T(stale_connection_is_replaced),
+        T(idle_connection_that_ends_is_quiet),
         T(informational_answers_are_skipped),
         T(trailers_are_no_second_head),
         T(redirect_is_not_followed),

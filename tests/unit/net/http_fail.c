@@ -4,6 +4,7 @@
 #include "support/http_calls.h"
 
 #include <stdio.h>
+#include <sys/socket.h>
 
 /* ---- errors known at once ------------------------------------------------------------------------ */
 
@@ -162,6 +163,42 @@ static void test_net_http_fail__reset_in_the_middle(void **state) {
     http_finish(&r);
 }
 
+/* The first connection answers once and is reset as soon as the next request begins to arrive, in the
+ * middle of its large body; the second connection reads all of it. */
+static void die_on_second_request(int fd, tls_stream *stream, unsigned number, void *user) {
+    static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    struct linger hard = {.l_onoff = 1, .l_linger = 0};
+    size_t left = number == 1 ? 1 : *(size_t *)user;
+    char block[65536];
+    (void)stream;
+    for (ssize_t n; left > 0 && (n = recv(fd, block, sizeof(block), 0)) > 0;) {
+        left -= HOB_MIN(left, (size_t)n);
+    }
+    send(fd, ok, sizeof(ok) - 1, MSG_NOSIGNAL);
+    recv(fd, block, 1, 0); /* the next request, or the end */
+    if (number == 1) setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+}
+
+static void test_net_http_fail__reset_of_a_kept_connection_is_repaired(void **state) {
+    http_fixture *f = *state;
+    static char bytes[8 << 20];
+    size_t size = sizeof(bytes);
+    hob_str body = hob_str_n(bytes, sizeof(bytes));
+    http_result r;
+    http_stop_server(f);
+    f->server = httpd_start_raw(die_on_second_request, &size, NULL);
+    http_get(f, &r);
+    http_assert_ok(&r);
+    http_finish(&r);
+    http_init(&r, f);
+    http_start(&r, (hob_http_request){.method = "POST", .body = &body, .nbody = 1});
+    http_wait(&r);
+    http_assert_ok(&r);
+    assert_str(hob_buf_str(&r.body), "ok");
+    assert_int_equal(httpd_connections(f->server), 2);
+    http_finish(&r);
+}
+
 static void test_net_http_fail__not_http_at_all(void **state) {
     http_fixture *f = *state;
     http_result r;
@@ -297,6 +334,7 @@ int main(void) {
         T(cut_off_in_the_middle),
         T(cut_off_in_the_head),
         T(reset_in_the_middle),
+        T(reset_of_a_kept_connection_is_repaired),
         T(not_http_at_all),
         T(tls_to_a_plain_server),
         T(never_answered),
