@@ -37,7 +37,7 @@ typedef struct hob_tool_call {
     size_t size;
     hob_str session, run, call; /* call: unique in the session; also the idempotency key */
     hob_str tool;
-    hob_str args;               /* JSON object, already checked against the schema */
+    hob_str args; /* JSON object, already checked against the schema */
     hob_str cwd;
 } hob_tool_call;
 
@@ -47,7 +47,7 @@ typedef struct hob_tool {
     const char *description; /* for the model */
     const char *schema;      /* JSON schema of the arguments (an object); NULL = no arguments */
     hob_tool_class class_;
-    int64_t timeout_ms;      /* 0 = 10 minutes; time spent waiting for approval does not count */
+    int64_t timeout_ms; /* 0 = 10 minutes; time spent waiting for approval does not count */
     /* Slices in `call` live until the answer. */
     void (*run)(const hob_tool_call *call, hob_reply *reply, void *user);
     /* Optional: the call is no longer wanted; answer soon (what was done so far, outcome CANCELLED). `hard`:
@@ -55,7 +55,8 @@ typedef struct hob_tool {
     void (*cancel)(const hob_tool_call *call, int hard, void *user);
     void *user;
 } hob_tool;
-#define HOB_TOOL_INIT { sizeof(hob_tool), NULL, NULL, NULL, HOB_TOOL_UNSAFE, 0, NULL, NULL, NULL }
+#define HOB_TOOL_INIT                                                                              \
+    { sizeof(hob_tool), NULL, NULL, NULL, HOB_TOOL_UNSAFE, 0, NULL, NULL, NULL }
 
 /* Answers; the reply must not be used afterwards. [any] Text must be UTF-8; broken bytes become U+FFFD. */
 HOB_API void hob_reply_text(hob_reply *r, hob_outcome outcome, hob_str text);

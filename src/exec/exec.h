@@ -66,7 +66,10 @@ void hob_job_destroy(hob_job *j);           /* kills what still runs; no callbac
  * cannot lead out. The first root is the workspace; relative paths are relative to it. */
 typedef struct hob_workspace hob_workspace;
 int hob_workspace_open(const hob_str *roots, size_t n, hob_workspace **out, hob_error *err);
-void hob_workspace_close(hob_workspace *w);
+/* Workers hold a reference while they use it. [any] */
+hob_workspace *hob_workspace_ref(hob_workspace *w);
+void hob_workspace_close(
+    hob_workspace *w); /* gives one reference back; the last one closes. [any] */
 hob_str hob_workspace_root(const hob_workspace *w, size_t i); /* canonical */
 size_t hob_workspace_roots(const hob_workspace *w);
 /* A regular file for reading (never blocks on a FIFO). HOB_ENOENT, HOB_EACCES (outside the roots,

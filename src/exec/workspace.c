@@ -87,6 +87,7 @@ int hob_workspace_open(const hob_str *roots, size_t n, hob_workspace **out, hob_
         return hob_fail(err, HOB_EINVAL, 0, "a workspace has 1 to %d folders, not %zu", MAX_ROOTS,
                         n);
     hob_workspace *w = hob_alloc(sizeof(*w) + n * sizeof(hob_root));
+    atomic_init(&w->refs, 1);
     for (; w->n < n; w->n++) {
         int r = open_root(&w->roots[w->n], roots[w->n], err);
         if (r < 0) {
@@ -99,8 +100,13 @@ int hob_workspace_open(const hob_str *roots, size_t n, hob_workspace **out, hob_
     return HOB_OK;
 }
 
+hob_workspace *hob_workspace_ref(hob_workspace *w) {
+    atomic_fetch_add(&w->refs, 1);
+    return w;
+}
+
 void hob_workspace_close(hob_workspace *w) {
-    if (!w) return;
+    if (!w || atomic_fetch_sub(&w->refs, 1) > 1) return;
     for (size_t i = 0; i < w->n; i++) {
         close(w->roots[i].fd);
         hob_free(w->roots[i].path);

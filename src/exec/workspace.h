@@ -6,6 +6,8 @@
 
 #include "exec/exec.h"
 
+#include <stdatomic.h>
+
 #define HOB_PATH_MAX 4096 /* with its NUL: the kernel's limit for one path */
 
 typedef struct hob_root {
@@ -15,6 +17,7 @@ typedef struct hob_root {
 } hob_root;
 
 struct hob_workspace {
+    atomic_int refs;
     size_t n;
     bool walk; /* no openat2 here: component by component, no links at all */
     hob_root roots[];

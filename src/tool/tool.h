@@ -19,10 +19,11 @@ hob_tools *hob_tools_create(void);
 void hob_tools_destroy(hob_tools *t);
 /* Copies the description. HOB_EEXIST, HOB_EINVAL (name, schema). */
 int hob_tools_add(hob_tools *t, const hob_tool *tool, hob_error *err);
-int hob_tools_remove(hob_tools *t, hob_str name);
+int hob_tools_remove(hob_tools *t, hob_str name); /* not while a call of it is under way */
 const hob_tool *hob_tools_find(const hob_tools *t, hob_str name); /* borrowed; NULL if absent */
 /* JSON array of {"name","description","schema"} in registration order, cached; for provider requests. */
 hob_str hob_tools_json(hob_tools *t);
+/* Changes with every add and remove. */
 uint64_t hob_tools_version(const hob_tools *t);
 /* Checks arguments against the tool's schema. HOB_EINVAL with a message for the model. */
 int hob_tools_check(const hob_tools *t, const hob_tool *tool, hob_str args, hob_error *err);
@@ -33,24 +34,48 @@ const char *hob_tools_nearest(const hob_tools *t, hob_str name);
 typedef struct hob_schema hob_schema;
 int hob_schema_create(hob_str json, hob_schema **out, hob_error *err);
 void hob_schema_destroy(hob_schema *s);
-int hob_schema_check(const hob_schema *s, const hob_json *value, hob_error *err); /* path in the message */
+int hob_schema_check(const hob_schema *s, const hob_json *value,
+                     hob_error *err); /* path in the message */
+
+/* ---- capture.c: the beginning and the end of an output of any length ------------------------- */
+typedef struct hob_capture {
+    hob_buf head;
+    char *ring;
+    size_t max_tail, ntail, at;
+    size_t total; /* bytes that came */
+} hob_capture;
+void hob_capture_init(hob_capture *c, size_t max_head, size_t max_tail);
+void hob_capture_finish(hob_capture *c);
+void hob_capture_add(hob_capture *c, hob_str s);
+bool hob_capture_truncated(const hob_capture *c);
+/* Valid UTF-8, with "[… N bytes left out …]" in the middle if there was more. */
+void hob_capture_write(const hob_capture *c, hob_buf *out);
+
+/* ---- environment.c: what commands may see of hob's environment ------------------------------- */
+/* The variables on the list in environment.c and those named in `more` (names, or "PREFIX_*"), never
+ * HOB_* and *API_KEY; a PATH if there is none. NULL-terminated, one block: hob_free. */
+char **hob_tool_environment(const char *const *envp, const hob_str *more, size_t nmore);
 
 /* ---- reply.c: one answer, from any thread, delivered on the loop ------------------------------ */
 typedef struct hob_tool_result {
     hob_outcome outcome;
-    hob_str content;   /* JSON array of blocks */
-    int exit_code;     /* of a command; -1 = none */
+    hob_str content; /* JSON array of blocks */
+    int exit_code;   /* of a command; -1 = none */
     bool truncated;
 } hob_tool_result;
 typedef struct hob_reply_handler {
-    void (*output)(void *user, hob_str chunk);
-    void (*done)(void *user, const hob_tool_result *r); /* once; never after hob_reply_drop */
+    void (*output)(void *user,
+                   hob_str chunk); /* UTF-8, a few times a second at most; may be NULL */
+    /* Once, and the reply is gone; never after hob_reply_drop. */
+    void (*done)(void *user, const hob_tool_result *r);
 } hob_reply_handler;
 hob_reply *hob_reply_create(hob_loop *l, const hob_reply_handler *h, void *user);
 /* The receiver no longer wants the answer; the tool may still answer safely later. [loop] */
 void hob_reply_drop(hob_reply *r);
 /* For built-in tools: as hob_reply_content with exit code and truncation. [any] */
 void hob_reply_result(hob_reply *r, const hob_tool_result *result);
+/* The same with words instead of result->content. [any] */
+void hob_reply_words(hob_reply *r, const hob_tool_result *result, hob_str text);
 
 /* ---- built-in tools --------------------------------------------------------------------------- */
 typedef struct hob_tool_env {
@@ -58,11 +83,13 @@ typedef struct hob_tool_env {
     hob_pool *pool;
     hob_exec *exec;
     hob_workspace *workspace;
-    const char *const *envp; /* environment given to commands (already filtered) */
+    const char *const *envp;   /* environment given to commands (already filtered) */
     size_t max_head, max_tail; /* kept output of a command; 0 = 32 KiB each */
+    int64_t timeout_ms;        /* of a command that names none; 0 = 120 s */
 } hob_tool_env;
 /* Adds read, write and bash; the env must outlive the registry's use. Returns an object that owns their
- * state; destroy it after the last reply. */
+ * state. Destroying it kills commands that still run (they answer "cancelled"); file work that is
+ * under way ends by itself and holds the workspace until then. */
 typedef struct hob_builtins hob_builtins;
 int hob_builtins_create(const hob_tool_env *env, hob_tools *t, hob_builtins **out, hob_error *err);
 void hob_builtins_destroy(hob_builtins *b);

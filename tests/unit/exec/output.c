@@ -21,9 +21,9 @@ static void test_exec_output__memory_does_not_grow_with_the_output(void **state)
     hob_test_job_start(t, "true");
     hob_test_job_wait(t);
     long before = peak_kib();
-    hob_test_job_start(t, "head -c 1G /dev/zero | tr '\\0' a");
+    hob_test_job_start(t, "head -c 128M /dev/zero | tr '\\0' a");
     hob_test_job_wait(t);
-    assert_int_equal(t->bytes, 1 << 30);
+    assert_int_equal(t->bytes, 128 << 20);
     assert_int_equal(t->result.status, 0);
     assert_true(peak_kib() - before <= MAX_GROWTH);
 }

@@ -1,0 +1,155 @@
+/*
+ * builtin.c - read, write and bash as a set: their calls under way, and file work on the pool.
+ *
+ * A call ends by its answer. Until then it is in the list, so that a cancel finds it.
+ */
+#include "tool/builtin.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define DEFAULT_KEPT (32 * 1024)
+#define DEFAULT_TIMEOUT_MS (120 * 1000)
+#define LARGEST 9e15 /* exact as a double, and more than anybody means */
+#define MAX_ARGS_MEMORY ((size_t)512 * 1024 * 1024)
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+/* The arguments were checked against the schema; they are parsed again because they outlive that. */
+int hob_builtin_call_init(hob_builtin_call *c, hob_builtins *b, const hob_tool_call *call,
+                          hob_reply *reply) {
+    hob_list_init(&c->link);
+    c->reply = reply;
+    c->arena = hob_arena_create(MAX_ARGS_MEMORY);
+    c->session = hob_arena_dup(c->arena, call->session);
+    c->id = hob_arena_dup(c->arena, call->call);
+    hob_error err = {.message = ""};
+    hob_str args = hob_str_trim(call->args).n ? call->args : HOB_STR("{}");
+    int r = hob_json_parse(c->arena, hob_arena_dup(c->arena, args), NULL, &c->args, &err);
+    if (r < 0) {
+        hob_reply_error(reply, "the arguments cannot be used: %s", err.message);
+        hob_arena_destroy(c->arena);
+        return r;
+    }
+    hob_list_push(&b->calls, &c->link);
+    return HOB_OK;
+}
+
+void hob_builtin_call_finish(hob_builtin_call *c) {
+    hob_list_remove(&c->link);
+    hob_arena_destroy(c->arena);
+}
+
+int64_t hob_builtin_call_int(const hob_builtin_call *c, const char *key, int64_t otherwise) {
+    const hob_json *v = hob_json_get(c->args, key);
+    int64_t i;
+    if (!hob_json_is(v, HOB_JSON_NUMBER)) return otherwise;
+    if (hob_json_int(v, &i) == HOB_OK) return i;
+    double d = hob_json_double(v);
+    return d >= LARGEST ? (int64_t)LARGEST : d <= -LARGEST ? -(int64_t)LARGEST : (int64_t)d;
+}
+
+static void cancel(const hob_tool_call *call, int hard, void *user) {
+    hob_builtins *b = user;
+    HOB_LIST_EACH_SAFE (it, &b->calls) {
+        hob_builtin_call *c = HOB_CONTAINER(it, hob_builtin_call, link);
+        if (!hob_str_eq(c->id, call->call) || !hob_str_eq(c->session, call->session)) continue;
+        c->cancel(c, hard != 0, false);
+        return;
+    }
+}
+
+void hob_reply_error(hob_reply *r, const char *fmt, ...) {
+    va_list args;
+    hob_error words;
+    va_start(args, fmt);
+    vsnprintf(words.message, sizeof(words.message), fmt, args);
+    va_end(args);
+    hob_reply_text(r, HOB_OUTCOME_ERROR, hob_str_z(words.message));
+}
+
+/* ---- file work ----------------------------------------------------------------------------- */
+
+static void on_work(hob_work *w) {
+    hob_file_call *f = HOB_CONTAINER(w, hob_file_call, work);
+    f->run(f);
+}
+
+static void free_file_call(hob_file_call *f) {
+    hob_workspace_close(f->workspace);
+    hob_builtin_call_finish(&f->base);
+    hob_free(f);
+}
+
+static void on_work_done(hob_work *w) {
+    hob_file_call *f = HOB_CONTAINER(w, hob_file_call, work);
+    if (w->dropped)
+        hob_reply_text(f->base.reply, HOB_OUTCOME_CANCELLED, HOB_STR("cancelled before it began"));
+    free_file_call(f);
+}
+
+static void cancel_file_call(hob_builtin_call *c, bool hard, bool gone) {
+    hob_file_call *f = HOB_CONTAINER(c, hob_file_call, base);
+    (void)hard;
+    atomic_store(&f->cancelled, true);
+    if (gone) hob_list_remove(&c->link);
+}
+
+void hob_file_call_start(hob_builtins *b, const hob_tool_call *call, hob_reply *reply,
+                         void (*run)(hob_file_call *f)) {
+    hob_file_call *f = HOB_NEW(hob_file_call);
+    if (hob_builtin_call_init(&f->base, b, call, reply) < 0) {
+        hob_free(f);
+        return;
+    }
+    f->base.cancel = cancel_file_call;
+    f->workspace = hob_workspace_ref(b->env.workspace);
+    f->run = run;
+    f->work.work = on_work;
+    f->work.done = on_work_done;
+    if (hob_pool_submit(b->env.pool, b->env.loop, &f->work) < 0) {
+        hob_reply_error(reply, "too much is going on at once; try again");
+        free_file_call(f);
+    }
+}
+
+/* ---- the set ------------------------------------------------------------------------------- */
+
+static int add_tools(hob_builtins *b, hob_tools *t, hob_error *err) {
+    const hob_tool *all[] = {&hob_read_tool, &hob_write_tool, &hob_bash_tool};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) {
+        hob_tool tool = *all[i];
+        tool.cancel = cancel;
+        tool.user = b;
+        int r = hob_tools_add(t, &tool, err);
+        while (r < 0 && i > 0) hob_tools_remove(t, hob_str_z(all[--i]->name));
+        if (r < 0) return r;
+    }
+    return HOB_OK;
+}
+
+int hob_builtins_create(const hob_tool_env *env, hob_tools *t, hob_builtins **out, hob_error *err) {
+    hob_builtins *b = HOB_NEW(hob_builtins);
+    b->env = *env;
+    if (!b->env.max_head) b->env.max_head = DEFAULT_KEPT;
+    if (!b->env.max_tail) b->env.max_tail = DEFAULT_KEPT;
+    if (b->env.timeout_ms <= 0) b->env.timeout_ms = DEFAULT_TIMEOUT_MS;
+    b->shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+    hob_list_init(&b->calls);
+    int r = add_tools(b, t, err);
+    if (r < 0) {
+        hob_free(b);
+        return r;
+    }
+    *out = b;
+    return HOB_OK;
+}
+
+void hob_builtins_destroy(hob_builtins *b) {
+    if (!b) return;
+    HOB_LIST_EACH_SAFE (it, &b->calls) {
+        hob_builtin_call *c = HOB_CONTAINER(it, hob_builtin_call, link);
+        c->cancel(c, true, true);
+    }
+    hob_free(b);
+}

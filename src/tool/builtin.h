@@ -1,0 +1,51 @@
+/*
+ * builtin.h - what the built-in tools share.
+ */
+#ifndef HOB_SRC_TOOL_BUILTIN_H
+#define HOB_SRC_TOOL_BUILTIN_H
+
+#include "tool/tool.h"
+
+#include <stdatomic.h>
+
+struct hob_builtins {
+    hob_tool_env env;
+    const char *shell; /* /bin/bash, or /bin/sh where there is none */
+    hob_list calls;    /* of hob_builtin_call.link: those under way */
+};
+
+/* A call under way. The slices of hob_tool_call may go before we are done, so it keeps copies. */
+typedef struct hob_builtin_call hob_builtin_call;
+struct hob_builtin_call {
+    hob_list link;
+    hob_arena *arena;
+    hob_str session, id;
+    const hob_json *args;
+    hob_reply *reply;
+    /* `gone`: the built-in tools are being destroyed; must unlink the call. */
+    void (*cancel)(hob_builtin_call *c, bool hard, bool gone);
+};
+
+int hob_builtin_call_init(hob_builtin_call *c, hob_builtins *b, const hob_tool_call *call,
+                          hob_reply *reply);
+void hob_builtin_call_finish(hob_builtin_call *c);
+/* An integer argument; 5.0 and 5e0 are integers, too. */
+int64_t hob_builtin_call_int(const hob_builtin_call *c, const char *key, int64_t otherwise);
+
+/* A call that is file work: run() is called on a worker and must answer. */
+typedef struct hob_file_call {
+    hob_builtin_call base;
+    hob_work work;
+    hob_workspace *workspace;
+    atomic_bool cancelled;
+    void (*run)(struct hob_file_call *f);
+} hob_file_call;
+void hob_file_call_start(hob_builtins *b, const hob_tool_call *call, hob_reply *reply,
+                         void (*run)(hob_file_call *f));
+
+/* An answer in words that says it did not work. */
+void hob_reply_error(hob_reply *r, const char *fmt, ...) HOB_PRINTF(2, 3);
+
+extern const hob_tool hob_read_tool, hob_write_tool, hob_bash_tool;
+
+#endif
