@@ -1,22 +1,23 @@
 /*
- * event.c - encode and decode the envelope. The order of its keys is fixed, so that the same event is always
- * the same bytes.
+ * event.c - encode the envelope (decode.c reads it). The order of its keys is fixed, so that the same event is
+ * always the same bytes.
  */
 #include "log/event.h"
 
 #include <stdio.h>
 
 static const struct {
-    const char *name;
+    hob_str name;
     bool durable;
-} kinds[HOB_EVENT_COUNT_] = {[HOB_EVENT_UNKNOWN] = {"", true},
-#define HOB_X(NAME, name, durable, what, fields) [HOB_EVENT_##NAME] = {#name, durable},
+} kinds[HOB_EVENT_COUNT_] = {[HOB_EVENT_UNKNOWN] = {{"", 0}, true},
+#define HOB_X(NAME, name, durable, what, fields)                                                   \
+    [HOB_EVENT_##NAME] = {{#name, sizeof(#name) - 1}, durable},
                              HOB_EVENTS(HOB_X)
 #undef HOB_X
 };
 
 const char *hob_event_type_name(hob_event_type t) {
-    return t < HOB_EVENT_COUNT_ ? kinds[t].name : "";
+    return t < HOB_EVENT_COUNT_ ? kinds[t].name.p : "";
 }
 
 bool hob_event_type_durable(hob_event_type t) {
@@ -25,7 +26,7 @@ bool hob_event_type_durable(hob_event_type t) {
 
 hob_event_type hob_event_type_from(hob_str name) {
     for (int t = 1; t < HOB_EVENT_COUNT_; t++)
-        if (hob_str_eqz(name, kinds[t].name)) return (hob_event_type)t;
+        if (hob_str_eq(name, kinds[t].name)) return (hob_event_type)t;
     return HOB_EVENT_UNKNOWN;
 }
 
@@ -83,58 +84,7 @@ int hob_event_encode(const hob_draft *d, hob_str session_id, uint64_t seq, int64
     return rc;
 }
 
-/* ---- decode -------------------------------------------------------------------------------- */
-
-hob_str hob_event_own(const hob_event *e, const hob_json *v) {
-    hob_str s = hob_json_str(v), raw = hob_json_raw(v);
-    if (!s.n) return HOB_STR_NULL;
-    if (s.p >= e->json.p && s.p + s.n <= e->json.p + e->json.n) return s;
-    return hob_str_n(raw.p + 1, raw.n - 2);
-}
-
-static int read_envelope(hob_event *e, const hob_json *o, hob_error *err) {
-    int64_t seq = hob_json_get_int(o, "seq", 0);
-    const hob_json *data = hob_json_get(o, "data");
-    if (!hob_json_is(o, HOB_JSON_OBJECT) || seq < 0 || !hob_json_is(data, HOB_JSON_OBJECT))
-        return hob_fail(err, HOB_EPARSE, 0,
-                        "not an event: an object with type and data is expected");
-    e->seq = (uint64_t)seq;
-    e->turn = (int)hob_json_get_int(o, "turn", 0);
-    if (hob_time_parse(hob_json_get_str(o, "ts"), &e->ts) < 0)
-        return hob_fail(err, HOB_EPARSE, 0, "event %lld has no valid time", (long long)seq);
-    e->name = hob_event_own(e, hob_json_get(o, "type"));
-    if (!e->name.n) return hob_fail(err, HOB_EPARSE, 0, "event %lld has no type", (long long)seq);
-    e->type = hob_event_type_from(e->name);
-    e->session_id = hob_event_own(e, hob_json_get(o, "session_id"));
-    e->run_id = hob_event_own(e, hob_json_get(o, "run_id"));
-    e->parent_run = hob_event_own(e, hob_json_get(o, "parent_run"));
-    e->agent = hob_event_own(e, hob_json_get(o, "agent"));
-    e->branch = hob_event_own(e, hob_json_get(o, "branch"));
-    e->author = hob_event_own(e, hob_json_get(o, "author"));
-    e->entry = hob_event_own(e, hob_json_get(o, "entry"));
-    e->parent_entry = hob_event_own(e, hob_json_get(o, "parent_entry"));
-    e->cause = hob_event_own(e, hob_json_get(o, "cause"));
-    e->data = hob_json_raw(data);
-    return HOB_OK;
-}
-
-int hob_event_decode(hob_str json, hob_event **out, hob_error *err) {
-    const hob_json *root;
-    hob_event *e = hob_alloc(sizeof *e + json.n);
-    hob_arena *a = hob_arena_create(0);
-    memcpy(e + 1, json.p, json.n);
-    atomic_init(&e->refs, 1);
-    e->json = hob_str_n((const char *)(e + 1), json.n);
-    int rc = hob_json_parse(a, e->json, NULL, &root, err);
-    if (rc >= 0) rc = read_envelope(e, root, err);
-    hob_arena_destroy(a);
-    if (rc < 0) {
-        hob_free(e);
-        return rc;
-    }
-    *out = e;
-    return HOB_OK;
-}
+/* ---- data ---------------------------------------------------------------------------------- */
 
 const hob_json *hob_event_parse(const hob_event *e, hob_arena *a) {
     const hob_json *v = NULL;

@@ -47,6 +47,9 @@ int hob_event_encode(const hob_draft *d, hob_str session_id, uint64_t seq, int64
 /* From a stored line. HOB_EPARSE, HOB_EVERSION (v newer than HOB_EVENT_VERSION is still read as far as
  * possible; only an unreadable envelope fails). */
 int hob_event_decode(hob_str json, hob_event **out, hob_error *err);
+/* The same, with data parsed into the arena on the way: for folding a log. */
+int hob_event_read(hob_str json, hob_arena *a, hob_event **out, const hob_json **data,
+                   hob_error *err);
 /* Parses data into the arena; never NULL for a well-formed event (an empty object otherwise). */
 const hob_json *hob_event_parse(const hob_event *e, hob_arena *a);
 /* A string value as a slice of the event's own text, so that it lives as long as the event. One that was written
