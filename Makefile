@@ -49,7 +49,7 @@ bench:
 	@scripts/setup test
 	@$(CONFIGURE) default -DHOB_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS) --target bench
-	@scripts/bench build
+	@scripts/bench build $(BENCH_FLAGS)
 
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" --strip

@@ -2,19 +2,20 @@
  * bench/exec.c - what it costs to run a command under hob-exec.
  *
  * CPU of this process and of all its children, per command, best of several rounds. The floor is a
- * bare posix_spawn of the same command. Exits 1 if a promise is broken.
+ * bare posix_spawn of the same command.
  */
 #include "exec/exec.h"
 
+#include "table.h"
+
 #include <spawn.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #define ROUNDS 7
 #define TIMES 50
-#define PROMISE_MS                                                                                 \
-    3.0 /* a whole shell tool turn; the command itself must leave room for the rest */
+/* Of a whole shell tool turn: the command must leave room for the rest. */
+#define PROMISE_MS 3.0
 
 static const char *const environment[] = {"PATH=/usr/bin:/bin", NULL};
 
@@ -60,37 +61,40 @@ static bool run_hob(hob_exec *x, const char *const *argv) {
     return ended > 0;
 }
 
-static double cost(hob_exec *x, const char *const *argv,
-                   bool (*run)(hob_exec *, const char *const *)) {
-    double best = 1e9;
-    for (int round = 0; round < ROUNDS; round++) {
-        double start = cpu_ms();
-        for (int i = 0; i < TIMES; i++)
-            if (!run(x, argv)) return 1e9;
-        best = HOB_MIN(best, (cpu_ms() - start) / TIMES);
+static bool cost(hob_exec *x, const char *const *argv, bool (*run)(hob_exec *, const char *const *),
+                 bench_samples *cpu) {
+    double start = cpu_ms();
+    for (int i = 0; i < TIMES; i++) {
+        if (!run(x, argv)) return false;
     }
-    return best;
+    bench_add(cpu, (cpu_ms() - start) / TIMES);
+    return true;
 }
 
-static bool row(const char *what, hob_exec *x, const char *const *argv) {
-    double hob = cost(x, argv, run_hob), bare = cost(x, argv, run_bare);
-    bool ok = hob <= PROMISE_MS;
-    printf("exec.%-20s %8.2f ms cpu, bare %.2f, promise <=%.1f %s\n", what, hob, bare, PROMISE_MS,
-           ok ? "ok" : "MISS");
-    return ok;
+static void row(const char *name, hob_exec *x, const char *const *argv) {
+    bench_samples hob = {0}, bare = {0};
+    for (int i = 0; i < ROUNDS; i++) {
+        if (!cost(x, argv, run_hob, &hob) || !cost(x, argv, run_bare, &bare)) {
+            bench_failed(name, "the command failed");
+            return;
+        }
+    }
+    bench_row((bench_line){
+        .name = name, .samples = &hob, .unit = "ms", .max = PROMISE_MS, .floor_of = &bare});
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    bench_table_init(argc, argv);
     static const char *const program[] = {"/bin/true", NULL};
     static const char *const sh[] = {"/bin/sh", "-c", "true", NULL};
     static const char *const bash[] = {"/bin/bash", "-c", "true", NULL};
     hob_exec_opts o = {.libexec_dir = HOB_BINARY_DIR};
     hob_exec *x;
     if (hob_loop_create(NULL, &loop, NULL) < 0 || hob_exec_create(loop, &o, &x, NULL) < 0) return 1;
-    bool ok = row("true", x, program);
-    ok = row("sh -c true", x, sh) && ok;
-    ok = row("bash -c true", x, bash) && ok;
+    row("exec.true", x, program);
+    row("exec.sh", x, sh);
+    row("exec.bash", x, bash);
     hob_exec_destroy(x);
     hob_loop_destroy(loop);
-    return ok ? 0 : 1;
+    return bench_table_finish();
 }

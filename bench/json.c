@@ -3,9 +3,11 @@
  *
  * Three documents: one delta of an Anthropic stream, one chunk of an OpenAI stream, a session log
  * of 10 MB. Each side frees what it built; both take turns and the best of several rounds counts,
- * since other work on the machine only ever makes a round slower. Exits 1 if a promise is broken.
+ * since other work on the machine only ever makes a round slower.
  */
 #include "base/json.h"
+
+#include "table.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -71,28 +73,27 @@ static double time_of(const side *s, bool (*parse)(const side *s)) {
     return (now() - start) / (double)s->times;
 }
 
-static bool row(const char *name, const char *what, double value, double promise) {
-    bool ok = promise <= 0 || value >= promise;
-    char wanted[32] = "-";
-    if (promise > 0) {
-        snprintf(wanted, sizeof(wanted), ">=%g", promise);
-    }
-    printf("json.%s.%-28s %10.2f promise %-6s %s\n", name, what, value, wanted, ok ? "ok" : "MISS");
-    return ok;
+static const char *named(const char *document, const char *what) {
+    static char name[64];
+    snprintf(name, sizeof(name), "json.%s.%s", document, what);
+    return name;
 }
 
-static bool compare(const char *name, hob_str text, size_t times) {
+static void compare(const char *name, hob_str text, size_t times) {
     side s = {.arena = hob_arena_create(0), .text = text, .times = times};
-    double ours = 1e9, theirs = 1e9;
+    double ours = 1e9, theirs = 1e9, bytes = (double)text.n;
     for (int i = 0; i < ROUNDS; i++) {
         double t = time_of(&s, parse_hob), u = time_of(&s, parse_jansson);
         ours = HOB_MIN(ours, t);
         theirs = HOB_MIN(theirs, u);
     }
     hob_arena_destroy(s.arena);
-    row(name, "parse_us", ours * 1e6, 0);
-    row(name, "parse_mb_per_s", (double)text.n / ours / 1e6, 0);
-    return row(name, "parse_ratio_vs_jansson", theirs / ours, 4);
+    bench_row((bench_line){.name = named(name, "parse"),
+                           .value = bytes / ours / 1e6,
+                           .unit = "MB/s",
+                           .floor = bytes / theirs / 1e6});
+    bench_row((bench_line){
+        .name = named(name, "parse_over_jansson"), .value = theirs / ours, .unit = "x", .min = 4});
 }
 
 /* One tool result as agents see them: source code, quotes, some text that is not ASCII. */
@@ -147,18 +148,20 @@ static void time_write(void) {
         write_log(&out);
         best = HOB_MIN(best, now() - start);
     }
-    row("log", "write_mb_per_s", (double)out.n / best / 1e6, 0);
+    bench_row((bench_line){
+        .name = named("log", "write"), .value = (double)out.n / best / 1e6, .unit = "MB/s"});
     hob_buf_finish(&out);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    bench_table_init(argc, argv);
     hob_buf log;
     hob_buf_init(&log, LOG_BYTES * 2);
     write_log(&log);
-    bool ok = compare("delta", hob_str_z(delta), 20000);
-    ok = compare("chunk", hob_str_z(chunk), 10000) && ok;
-    ok = compare("log", hob_buf_str(&log), 1) && ok;
+    compare("delta", hob_str_z(delta), 20000);
+    compare("chunk", hob_str_z(chunk), 10000);
+    compare("log", hob_buf_str(&log), 1);
     time_write();
     hob_buf_finish(&log);
-    return ok ? 0 : 1;
+    return bench_table_finish();
 }

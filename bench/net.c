@@ -3,10 +3,11 @@
  *
  * The same stream is read by a bare socket, by bare libcurl, and by our HTTP client with the SSE
  * reader; the server is another process. `burst`: as fast as it goes. `paced`: a pause after each
- * delta, so that every one is a wake-up of its own. Exits 1 if a promise is broken.
+ * delta, so that every one is a wake-up of its own. The floor is bare libcurl.
  */
 #include "net/http.h"
 #include "net/sse.h"
+#include "table.h"
 
 #include <curl/curl.h>
 #include <netinet/in.h>
@@ -195,15 +196,17 @@ static double cost(size_t (*read_all)(const char *), const char *path, int count
     return best;
 }
 
-static bool row(const char *path, int count, int rounds, double promise) {
+static void row(const char *path, int count, int rounds, double over_curl) {
+    char name[32], note[64];
     double raw = cost(read_raw, path, count, rounds), curl = cost(read_curl, path, count, rounds);
-    double hob = cost(read_hob, path, count, rounds);
-    bool ok = promise <= 0 || hob - curl <= promise;
-    printf("net.%-8s %8.3f ms cpu per 1000 deltas, bare curl %.3f, bare socket %.3f", path + 1, hob,
-           curl, raw);
-    if (promise > 0) printf(", promise <=%.1f over curl %s", promise, ok ? "ok" : "MISS");
-    printf("\n");
-    return ok;
+    snprintf(name, sizeof(name), "net.%s", path + 1);
+    snprintf(note, sizeof(note), "bare socket %.2f", raw);
+    bench_row((bench_line){.name = name,
+                           .value = cost(read_hob, path, count, rounds),
+                           .unit = "ms/1k",
+                           .max = over_curl > 0 ? curl + over_curl : 0,
+                           .floor = curl,
+                           .note = note});
 }
 
 static int on_nothing(const hob_sse_event *e, void *user) {
@@ -228,17 +231,18 @@ static void row_sse(void) {
         hob_sse_finish(&s);
     }
     hob_buf_finish(&text);
-    printf("net.%-8s %8.3f ms cpu per 1000 deltas (the reader alone)\n", "sse", best);
+    bench_row((bench_line){.name = "net.sse", .value = best, .unit = "ms/1k"});
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     hob_pool *pool;
+    bench_table_init(argc, argv);
     pid_t server = start_server();
     curl_global_init(CURL_GLOBAL_DEFAULT);
     hob_loop_create(NULL, &loop, NULL);
     hob_pool_create(1, 8, &pool, NULL);
     hob_http_create(loop, &(hob_http_opts){.pool = pool}, &http, NULL);
-    bool ok = row("/burst", BURST, ROUNDS, PROMISE_OVER_CURL_US);
+    row("/burst", BURST, ROUNDS, PROMISE_OVER_CURL_US);
     row("/paced", PACED, 2, 0);
     row_sse();
     hob_http_destroy(http);
@@ -246,5 +250,5 @@ int main(void) {
     hob_loop_destroy(loop);
     kill(server, SIGKILL);
     waitpid(server, NULL, 0);
-    return ok ? 0 : 1;
+    return bench_table_finish();
 }

@@ -2,6 +2,8 @@
 # statically for a fast start; examples see include/ only.
 file(GLOB_RECURSE HOB_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.c)
 file(GLOB HOB_BENCH_SOURCES CONFIGURE_DEPENDS bench/*.c)
+file(GLOB HOB_BENCH_SUPPORT CONFIGURE_DEPENDS bench/support/*.c)
+file(GLOB HOB_FLOOR_CLIENT CONFIGURE_DEPENDS bench/floor/client*.c)
 file(GLOB HOB_EXAMPLE_SOURCES CONFIGURE_DEPENDS examples/*.c)
 
 # The files of `hob demo`, carried in the program.
@@ -30,13 +32,30 @@ foreach(target hob hob-exec hob_core hob_shared)
 endforeach()
 
 if(TARGET hob_core)
+    # What the benchmarks share: the table, the mock model server, measured runs of programs.
+    add_library(bench_support STATIC EXCLUDE_FROM_ALL ${HOB_BENCH_SUPPORT})
+    target_include_directories(bench_support PUBLIC bench/support)
+    target_link_libraries(bench_support PUBLIC hob_core)
+    target_compile_definitions(bench_support PUBLIC
+        HOB_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" HOB_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+
+    # The floors: bare programs on the same libraries, and on nothing of hob.
+    add_executable(bench-floor-client ${HOB_FLOOR_CLIENT})
+    target_include_directories(bench-floor-client SYSTEM PRIVATE ${CURL_INCLUDE_DIRS})
+    target_link_libraries(bench-floor-client PRIVATE ${CURL_LINK_LIBRARIES} PkgConfig::SQLITE)
+    add_executable(bench-floor-version bench/floor/version.c)
+    target_link_libraries(bench-floor-version PRIVATE PkgConfig::SQLITE PkgConfig::UV
+        PkgConfig::SODIUM)
+    foreach(name client version)
+        set_target_properties(bench-floor-${name} PROPERTIES OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench/floor)
+        add_dependencies(bench bench-floor-${name})
+    endforeach()
+
     foreach(source ${HOB_BENCH_SOURCES})
         get_filename_component(name ${source} NAME_WE)
         add_executable(bench-${name} ${source})
-        target_link_libraries(bench-${name} PRIVATE hob_core)
-        target_compile_definitions(bench-${name} PRIVATE
-            HOB_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
-            HOB_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+        target_link_libraries(bench-${name} PRIVATE bench_support ${CURL_LINK_LIBRARIES})
         set_target_properties(bench-${name} PROPERTIES
             OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
         # A bench that compares with a library only the tests use is built when that is there.
@@ -45,11 +64,11 @@ if(TARGET hob_core)
             target_compile_definitions(bench-${name} PRIVATE HOB_HAVE_JANSSON)
         endif()
         add_dependencies(bench bench-${name})
-        if(TARGET hob)
-            add_dependencies(bench-${name} hob)
-        endif()
-        # The floor: a bare program on the same libraries links libcurl directly.
-        target_link_libraries(bench-${name} PRIVATE ${CURL_LINK_LIBRARIES})
+        foreach(program hob hob_shared)
+            if(TARGET ${program})
+                add_dependencies(bench-${name} ${program})
+            endif()
+        endforeach()
     endforeach()
 
     foreach(source ${HOB_EXAMPLE_SOURCES})
