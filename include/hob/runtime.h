@@ -30,14 +30,15 @@ typedef enum hob_loop_mode { HOB_LOOP_OWN_THREAD, HOB_LOOP_HOST } hob_loop_mode;
 
 typedef struct hob_runtime_opts {
     size_t size;
-    const hob_config *config;   /* must outlive the runtime; NULL = built-in defaults */
+    const hob_config *config; /* must outlive the runtime; NULL = built-in defaults */
     hob_loop_mode loop;
-    const char *store;          /* sqlite | sqlite:FILE | memory; NULL = the configuration's, else memory */
-    const char *state_dir;      /* where `sqlite` lives; NULL = the configuration's */
-    const char *exec_helper;    /* path of hob-exec; NULL = libexec_dir, else the copy inside the library */
+    const char *store; /* sqlite | sqlite:FILE | memory; NULL = the configuration's, else memory */
+    const char *state_dir; /* where `sqlite` lives; NULL = the configuration's */
+    const char
+        *exec_helper; /* path of hob-exec; NULL = libexec_dir, else the copy inside the library */
     const char *libexec_dir;
-    const char *const *envp;    /* variables that commands may see (filtered); NULL = a bare PATH */
-    unsigned workers;           /* worker threads at most; 0 = 4 */
+    const char *const *envp; /* variables that commands may see (filtered); NULL = a bare PATH */
+    unsigned workers;        /* worker threads at most; 0 = 4 */
 } hob_runtime_opts;
 #define HOB_RUNTIME_OPTS_INIT                                                                      \
     { sizeof(hob_runtime_opts), NULL, HOB_LOOP_OWN_THREAD, NULL, NULL, NULL, NULL, NULL, 0 }
@@ -59,7 +60,7 @@ HOB_API void hob_runtime_wake(hob_runtime *rt);
 typedef struct hob_page hob_page;
 HOB_API size_t hob_page_count(const hob_page *p);
 HOB_API hob_str hob_page_row(const hob_page *p, size_t i); /* one JSON object */
-HOB_API hob_str hob_page_next(const hob_page *p);          /* cursor of the next page, "" = the last */
+HOB_API hob_str hob_page_next(const hob_page *p); /* cursor of the next page, "" = the last */
 HOB_API void hob_page_destroy(hob_page *p);
 
 typedef struct hob_page_opts {
@@ -68,15 +69,19 @@ typedef struct hob_page_opts {
     const char *session; /* runs of this session only */
     const char *status;  /* runs with this status only */
     const char *cursor;
-    size_t limit;        /* 0 = 50 */
+    size_t limit; /* 0 = 50 */
 } hob_page_opts;
-#define HOB_PAGE_OPTS_INIT { sizeof(hob_page_opts), NULL, NULL, NULL, NULL, 0 }
+#define HOB_PAGE_OPTS_INIT                                                                         \
+    { sizeof(hob_page_opts), NULL, NULL, NULL, NULL, 0 }
 
 /* Reads index rows only, never a log. Blocking. [any] */
-HOB_API int hob_runtime_sessions(hob_runtime *rt, const hob_page_opts *o, hob_page **out, hob_error *err);
-HOB_API int hob_runtime_runs(hob_runtime *rt, const hob_page_opts *o, hob_page **out, hob_error *err);
+HOB_API int hob_runtime_sessions(hob_runtime *rt, const hob_page_opts *o, hob_page **out,
+                                 hob_error *err);
+HOB_API int hob_runtime_runs(hob_runtime *rt, const hob_page_opts *o, hob_page **out,
+                             hob_error *err);
 /* One row by id or unique prefix. HOB_ENOENT, HOB_EAMBIGUOUS. */
-HOB_API int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page **out, hob_error *err);
+HOB_API int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page **out,
+                                     hob_error *err);
 /* Stored events with seq > after, as rows; `limit` 0 = 1000. The session may be owned by anybody. */
 HOB_API int hob_runtime_events(hob_runtime *rt, const char *session, uint64_t after, size_t limit,
                                hob_page **out, hob_error *err);

@@ -24,9 +24,9 @@ typedef struct hob_session hob_session;
 
 typedef enum hob_choice {
     HOB_SESSION_NEW,
-    HOB_SESSION_CONTINUE,  /* the newest one of cwd; HOB_ENOENT if there is none */
-    HOB_SESSION_OPEN,      /* `id`, or a unique prefix of one */
-    HOB_SESSION_IN_MEMORY  /* gone when closed */
+    HOB_SESSION_CONTINUE, /* the newest one of cwd; HOB_ENOENT if there is none */
+    HOB_SESSION_OPEN,     /* `id`, or a unique prefix of one */
+    HOB_SESSION_IN_MEMORY /* gone when closed */
 } hob_choice;
 
 /* What to do with a run that a dead process left unfinished. A run that waits for an approval is not unfinished: it
@@ -44,39 +44,46 @@ typedef enum hob_approver {
 
 enum {
     HOB_SESSION_NO_BUILTIN_TOOLS = 1,
-    HOB_SESSION_CONTEXT_FILES = 2, /* read AGENTS.md / CLAUDE.md of cwd and its parents into the system prompt */
-    HOB_SESSION_STEER_AFTER_BATCH = 4, /* steering waits for all calls of the answer instead of skipping the rest */
-    HOB_SESSION_STEER_ALL = 8,         /* deliver all steering messages at once */
-    HOB_SESSION_FORK = 16              /* OPEN or CONTINUE: work on a copy, the original stays as it is */
+    HOB_SESSION_CONTEXT_FILES =
+        2, /* read AGENTS.md / CLAUDE.md of cwd and its parents into the system prompt */
+    HOB_SESSION_STEER_AFTER_BATCH =
+        4, /* steering waits for all calls of the answer instead of skipping the rest */
+    HOB_SESSION_STEER_ALL = 8, /* deliver all steering messages at once */
+    HOB_SESSION_FORK = 16      /* OPEN or CONTINUE: work on a copy, the original stays as it is */
 };
 
 typedef struct hob_session_opts {
     size_t size;
     hob_choice choice;
-    const char *id;    /* OPEN: which; NEW: the id to give it (NULL = made) */
-    const char *cwd;   /* absolute; the first root of the tools. NULL: no built-in tools */
+    const char *id;  /* OPEN: which; NEW: the id to give it (NULL = made) */
+    const char *cwd; /* absolute; the first root of the tools. NULL: no built-in tools */
     const char *const *add_dirs; /* further roots, NULL-terminated; may be NULL */
-    const char *model;    /* hint; NULL = the session's, else the configuration's */
+    const char *model;           /* hint; NULL = the session's, else the configuration's */
     const char *thinking; /* off minimal low medium high xhigh; NULL = the model's or session's */
-    const char *system_prompt;        /* replaces hob's own; NULL = the session's, else hob's own */
+    const char *system_prompt; /* replaces hob's own; NULL = the session's, else hob's own */
     const char *append_system_prompt;
-    const char *permission_mode;      /* ask accept-edits plan yolo; NULL = the configuration's */
-    const char *const *allow;         /* rules, NULL-terminated; may be NULL */
+    const char *permission_mode; /* ask accept-edits plan yolo; NULL = the configuration's */
+    const char *const *allow;    /* rules, NULL-terminated; may be NULL */
     const char *const *deny;
     hob_approver approver;
     hob_on_unfinished on_unfinished;
     unsigned flags;
-    int64_t max_turns, max_tokens, max_tool_calls, timeout_ms; /* 0 = the configuration's, else none */
+    int64_t max_turns, max_tokens, max_tool_calls,
+        timeout_ms; /* 0 = the configuration's, else none */
     double max_cost_usd;
     const hob_tool *tools; /* tools of the host */
     size_t ntools;
 } hob_session_opts;
-#define HOB_SESSION_OPTS_INIT { sizeof(hob_session_opts), HOB_SESSION_NEW, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-      NULL, NULL, NULL, HOB_APPROVER_NONE, HOB_UNFINISHED_RESUME, 0, 0, 0, 0, 0, 0, NULL, 0 }
+#define HOB_SESSION_OPTS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(hob_session_opts), HOB_SESSION_NEW, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+            NULL, NULL, HOB_APPROVER_NONE, HOB_UNFINISHED_RESUME, 0, 0, 0, 0, 0, 0, NULL, 0        \
+    }
 
 /* All or nothing. HOB_EBUSY (owned by another process: the message names it), HOB_ENOENT, HOB_EAUTH, HOB_ECONFIG,
  * HOB_EVERSION, HOB_ESTORE. Blocking. */
-HOB_API int hob_session_create(hob_runtime *rt, const hob_session_opts *o, hob_session **out, hob_error *err);
+HOB_API int hob_session_create(hob_runtime *rt, const hob_session_opts *o, hob_session **out,
+                               hob_error *err);
 /* Stops admitting, cancels what runs, denies what waits for an approval, drains (at most 5 s), flushes, frees. Not
  * inside a callback. */
 HOB_API void hob_session_close(hob_session *s);
@@ -106,7 +113,8 @@ typedef enum hob_queue_choice {
 /* Asks the run to stop and returns when that is durable; nothing is a success too. Tools get up to 5 s to wind down. */
 HOB_API int hob_session_cancel(hob_session *s, hob_queue_choice q, hob_error *err);
 /* Cancels and waits until the session is settled. */
-HOB_API int hob_session_cancel_and_settle(hob_session *s, hob_queue_choice q, int64_t timeout_ms, hob_error *err);
+HOB_API int hob_session_cancel_and_settle(hob_session *s, hob_queue_choice q, int64_t timeout_ms,
+                                          hob_error *err);
 /* Cancel without grace: processes are killed, tools that do not answer become `unknown`. Usable at once. */
 HOB_API int hob_session_abort(hob_session *s, hob_error *err);
 HOB_API int hob_session_is_running(hob_session *s); /* 1 also while parked */
@@ -116,8 +124,9 @@ HOB_API int hob_session_is_parked(hob_session *s);  /* 1 while it waits for an a
 
 /* How the last prompt (with its follow-ups) ended. */
 typedef struct hob_result hob_result;
-HOB_API hob_str hob_result_json(const hob_result *r);   /* the `result` object of the contract */
-HOB_API hob_str hob_result_status(const hob_result *r); /* completed failed cancelled interrupted limit parked */
+HOB_API hob_str hob_result_json(const hob_result *r); /* the `result` object of the contract */
+HOB_API hob_str
+hob_result_status(const hob_result *r); /* completed failed cancelled interrupted limit parked */
 HOB_API hob_str hob_result_text(const hob_result *r);
 HOB_API int hob_result_code(const hob_result *r); /* HOB_OK when completed, else the HOB_E code */
 HOB_API void hob_result_destroy(hob_result *r);
@@ -125,8 +134,8 @@ HOB_API void hob_result_destroy(hob_result *r);
 /* Waits until the session is settled, or parked with HOB_APPROVER_NONE reading nobody; timeout_ms < 0 = for ever.
  * HOB_ETIMEDOUT; HOB_EAGAIN after hob_runtime_wake. `out` may be NULL. */
 HOB_API int hob_session_wait(hob_session *s, int64_t timeout_ms, hob_result **out, hob_error *err);
-HOB_API int hob_session_prompt_and_wait(hob_session *s, hob_str text, int64_t timeout_ms, hob_result **out,
-                                        hob_error *err);
+HOB_API int hob_session_prompt_and_wait(hob_session *s, hob_str text, int64_t timeout_ms,
+                                        hob_result **out, hob_error *err);
 
 /* ---- events ----------------------------------------------------------------------------------------- */
 
@@ -149,7 +158,8 @@ typedef enum hob_verdict { HOB_VERDICT_DENY, HOB_VERDICT_ALLOW } hob_verdict;
 /* Waiting approvals: rows {"call","tool","args","run_id"}. */
 HOB_API int hob_session_pending_confirmations(hob_session *s, hob_page **out, hob_error *err);
 /* Once only: HOB_EEXIST if it was answered already, HOB_ENOENT if no such call waits. */
-HOB_API int hob_session_confirm_tool_use(hob_session *s, hob_str call, hob_verdict v, hob_str reason, hob_error *err);
+HOB_API int hob_session_confirm_tool_use(hob_session *s, hob_str call, hob_verdict v,
+                                         hob_str reason, hob_error *err);
 /* Denies all that wait; returns how many. */
 HOB_API int hob_session_cancel_confirmations(hob_session *s, hob_error *err);
 
@@ -166,9 +176,10 @@ HOB_API int hob_session_add_tool(hob_session *s, const hob_tool *tool, hob_error
 /* Copies, NUL-terminated, cut at cap; return the full length. */
 HOB_API int hob_session_id(hob_session *s, char *buf, size_t cap);
 HOB_API int hob_session_cwd(hob_session *s, char *buf, size_t cap);
-HOB_API int hob_session_model(hob_session *s, char *buf, size_t cap);    /* provider/model */
+HOB_API int hob_session_model(hob_session *s, char *buf, size_t cap); /* provider/model */
 HOB_API int hob_session_thinking(hob_session *s, char *buf, size_t cap);
-HOB_API const hob_config *hob_session_config(hob_session *s); /* the runtime's; NULL if it has none */
+HOB_API const hob_config *hob_session_config(
+    hob_session *s); /* the runtime's; NULL if it has none */
 /* One JSON object: id, cwd, model, thinking, running, parked, unfinished, last_seq, usage, cost_usd, context_files… */
 HOB_API int hob_session_info(hob_session *s, hob_page **out, hob_error *err);
 /* The conversation as the model sees it: message events and results, oldest first. */

@@ -119,6 +119,9 @@ int hob_models_resolve(hob_models *m, hob_str hint, hob_model_info *out, hob_err
 /* The provider object for a resolved model, made on first use and kept. */
 int hob_models_provider(hob_models *m, const hob_provider_env *env, const hob_model_info *info,
                         hob_provider **out, hob_error *err);
+/* Every model that is known, with whether its provider has a key. */
+void hob_models_each(const hob_models *m,
+                     void (*fn)(const hob_model_info *info, bool key, void *user), void *user);
 /* HOB_OK, or HOB_EAUTH saying which variables were looked for and how to go on. */
 int hob_models_check_key(hob_models *m, const hob_model_info *info, hob_error *err);
 /* Price of a call, or a negative number if the model's price is unknown. */

@@ -221,3 +221,11 @@ void hob_models_destroy(hob_models *m) {
     hob_arena_destroy(m->arena);
     hob_free(m);
 }
+
+void hob_models_each(const hob_models *m,
+                     void (*fn)(const hob_model_info *info, bool key, void *user), void *user) {
+    for (size_t i = 0; i < m->nmodels; i++) {
+        const hob_provider_row *r = hob_models_row(m, m->models[i].provider);
+        if (r && hob_row_usable(r)) fn(&m->models[i], hob_row_credentialed(r), user);
+    }
+}

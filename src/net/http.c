@@ -137,12 +137,12 @@ static void finish(hob_http_call *c, int code, const hob_error *err) {
     detach(c);
     c->state = HOB_CALL_ENDED;
     c->handler.on_done(c->user, code, err);
-    hob_call_finish(c);
+    hob_http_call_finish(c);
 }
 
 static void drop(hob_http_call *c) {
     detach(c);
-    hob_call_finish(c);
+    hob_http_call_finish(c);
 }
 
 void hob_http_cancel(hob_http_call *c) {

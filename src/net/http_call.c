@@ -267,7 +267,7 @@ void hob_call_rewind(hob_http_call *c) {
     curl->easy_setopt(c->easy, CURLOPT_RESOLVE, c->resolve_list);
 }
 
-void hob_call_finish(hob_http_call *c) {
+void hob_http_call_finish(hob_http_call *c) {
     if (c->easy) c->http->curl.easy_cleanup(c->easy);
     if (c->header_list) c->http->curl.slist_free_all(c->header_list);
     if (c->resolve_list) c->http->curl.slist_free_all(c->resolve_list);

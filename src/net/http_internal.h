@@ -124,7 +124,7 @@ void hob_engine_remove(hob_http_call *c); /* when not added: nothing */
 /* http_call.c */
 int hob_call_configure(hob_http_call *c, hob_error *err); /* makes the easy handle */
 void hob_call_rewind(hob_http_call *c); /* before it is added to an engine, again or first */
-void hob_call_finish(hob_http_call *c);
+void hob_http_call_finish(hob_http_call *c);
 
 /* http_error.c */
 int hob_http_explain(const hob_http_call *c, CURLcode result, hob_error *err);

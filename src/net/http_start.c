@@ -122,7 +122,7 @@ int hob_http_start(hob_http *h, const hob_http_request *rq, const hob_http_handl
     hob_timer_init(&c->watch, h->loop, hob_call_on_watch);
     int r = fill(c, rq, err);
     if (r < 0) {
-        hob_call_finish(c);
+        hob_http_call_finish(c);
         return r;
     }
     hob_list_init(&c->todo);

@@ -6,7 +6,7 @@
  * size.
  */
 #include "tool/builtin.h"
-#include "tool/page.h"
+#include "tool/excerpt.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ typedef struct reading {
     hob_str path;
     int fd;
     char *chunk;
-    hob_page page;
+    hob_excerpt page;
     int64_t scanned;
     bool whole; /* the end of the file was reached: page.lines is all there are */
 } reading;
@@ -114,10 +114,10 @@ static bool scan(reading *r) {
         ssize_t n = read_some(r, r->chunk, CHUNK);
         if (n < 0) return false;
         if (n == 0) {
-            hob_page_end(&r->page);
+            hob_excerpt_end(&r->page);
             r->whole = true;
         } else {
-            hob_page_add(&r->page, hob_str_n(r->chunk, (size_t)n));
+            hob_excerpt_add(&r->page, hob_str_n(r->chunk, (size_t)n));
             r->scanned += n;
         }
     }
@@ -126,7 +126,7 @@ static bool scan(reading *r) {
 
 /* An empty page: why? */
 static void answer_nothing(reading *r) {
-    const hob_page *p = &r->page;
+    const hob_excerpt *p = &r->page;
     hob_str path = hob_str_first(r->path, hob_utf8_prefix(r->path, 200));
     if (p->long_line)
         hob_reply_error(r->reply,
@@ -147,7 +147,7 @@ static void answer_nothing(reading *r) {
 }
 
 static void add_notes(reading *r, hob_buf *out, bool repaired) {
-    const hob_page *p = &r->page;
+    const hob_excerpt *p = &r->page;
     int64_t last = p->offset + p->kept - 1;
     bool more = !r->whole || last < p->lines;
     if (!more && !repaired) return;
@@ -178,10 +178,10 @@ static void answer_page(reading *r) {
 }
 
 static void read_text(reading *r, hob_str head) {
-    hob_page_init(&r->page, hob_builtin_call_int(&r->call->base, "offset", 1),
-                  HOB_MIN(hob_builtin_call_int(&r->call->base, "limit", MAX_LINES), MAX_LINES),
-                  MAX_BYTES);
-    hob_page_add(&r->page, head);
+    hob_excerpt_init(&r->page, hob_builtin_call_int(&r->call->base, "offset", 1),
+                     HOB_MIN(hob_builtin_call_int(&r->call->base, "limit", MAX_LINES), MAX_LINES),
+                     MAX_BYTES);
+    hob_excerpt_add(&r->page, head);
     r->scanned = (int64_t)head.n;
     if (!scan(r))
         hob_reply_error(r->reply, "cannot read %.*s (errno %d)",
@@ -192,7 +192,7 @@ static void read_text(reading *r, hob_str head) {
         answer_nothing(r);
     else
         answer_page(r);
-    hob_page_finish(&r->page);
+    hob_excerpt_finish(&r->page);
 }
 
 /* ---- the call ------------------------------------------------------------------------------ */

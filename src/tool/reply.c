@@ -25,6 +25,7 @@ struct hob_reply {
     hob_reply_handler handler;
     void *user;
     atomic_int refs;
+    hob_arena *kept; /* the call's own data; NULL = none */
 
     pthread_mutex_t lock; /* guards the next four */
     bool dropped;
@@ -43,6 +44,7 @@ static void unref(hob_reply *r) {
     if (atomic_fetch_sub(&r->refs, 1) > 1) return;
     hob_buf_finish(&r->pending);
     hob_free((char *)r->result.content.p);
+    hob_arena_destroy(r->kept);
     pthread_mutex_destroy(&r->lock);
     hob_free(r);
 }
@@ -134,6 +136,10 @@ hob_reply *hob_reply_create(hob_loop *l, const hob_reply_handler *h, void *user)
     r->last_output = hob_loop_now(l) - OUTPUT_EVERY_MS;
     hob_timer_init(&r->timer, l, on_timer);
     return r;
+}
+
+void hob_reply_keep(hob_reply *r, hob_arena *a) {
+    r->kept = a;
 }
 
 void hob_reply_drop(hob_reply *r) {

@@ -72,6 +72,9 @@ typedef struct hob_reply_handler {
 hob_reply *hob_reply_create(hob_loop *l, const hob_reply_handler *h, void *user);
 /* The receiver no longer wants the answer; the tool may still answer safely later. [loop] */
 void hob_reply_drop(hob_reply *r);
+/* The reply destroys the arena when tool and receiver are both done with it: a tool may read its call until it
+ * answers, whatever became of the receiver. */
+void hob_reply_keep(hob_reply *r, hob_arena *a);
 /* For built-in tools: as hob_reply_content with exit code and truncation. [any] */
 void hob_reply_result(hob_reply *r, const hob_tool_result *result);
 /* The same with words instead of result->content. [any] */

@@ -28,8 +28,10 @@ HOB_API hob_str hob_history_model(const hob_history *h, size_t i);
 /* Results of the tool_call blocks of message i, in source order: as many as it has such blocks. In a history
  * handed to a provider every call has one. */
 HOB_API size_t hob_history_results(const hob_history *h, size_t i);
-HOB_API hob_str hob_history_result_content(const hob_history *h, size_t i, size_t k); /* JSON array */
-HOB_API int hob_history_result_failed(const hob_history *h, size_t i, size_t k); /* outcome other than ok */
+HOB_API hob_str hob_history_result_content(const hob_history *h, size_t i,
+                                           size_t k); /* JSON array */
+HOB_API int hob_history_result_failed(const hob_history *h, size_t i,
+                                      size_t k); /* outcome other than ok */
 /* Changes whenever messages before the end changed; while it stays, the history only grew. */
 HOB_API uint64_t hob_history_generation(const hob_history *h);
 
@@ -61,7 +63,8 @@ HOB_API int hob_answer_open(hob_answer *a, hob_block_kind kind);
 /* Text, thinking text or raw argument JSON, as it comes. */
 HOB_API int hob_answer_append(hob_answer *a, int block, hob_str bytes);
 HOB_API int hob_answer_signature(hob_answer *a, int block, hob_str bytes); /* appended */
-HOB_API int hob_answer_call(hob_answer *a, int block, hob_str id, hob_str name); /* "" leaves as is */
+HOB_API int hob_answer_call(hob_answer *a, int block, hob_str id,
+                            hob_str name); /* "" leaves as is */
 HOB_API int hob_answer_opaque(hob_answer *a, int block, hob_str raw_json);
 HOB_API void hob_answer_usage(hob_answer *a, const hob_usage *u); /* cumulative; negative = leave */
 HOB_API void hob_answer_stop(hob_answer *a, hob_stop stop);
@@ -84,23 +87,23 @@ typedef enum hob_thinking {
 
 typedef struct hob_model_request {
     size_t size;
-    hob_str model;   /* as the provider names it */
+    hob_str model; /* as the provider names it */
     hob_str system;
-    hob_str tools;   /* JSON array of {"name","description","schema"}; "" = none */
+    hob_str tools;          /* JSON array of {"name","description","schema"}; "" = none */
     uint64_t tools_version; /* changes when tools do */
     hob_thinking thinking;
-    int64_t max_output;  /* tokens; > 0 */
-    int64_t context;     /* window of the model, 0 = unknown */
-    int attempt;         /* 1, 2, … of the same turn */
+    int64_t max_output; /* tokens; > 0 */
+    int64_t context;    /* window of the model, 0 = unknown */
+    int attempt;        /* 1, 2, … of the same turn */
     const hob_history *history;
-    hob_wire **wire;     /* slot of the session; the provider may keep a cache there */
-    hob_str session;     /* session id, for cache affinity */
+    hob_wire **wire; /* slot of the session; the provider may keep a cache there */
+    hob_str session; /* session id, for cache affinity */
 } hob_model_request;
 
 typedef struct hob_model_outcome {
     size_t size;
-    int code;               /* HOB_OK: the answer is whole; HOB_E…: it is not */
-    int status;             /* HTTP status, 0 if none */
+    int code;   /* HOB_OK: the answer is whole; HOB_E…: it is not */
+    int status; /* HTTP status, 0 if none */
     int retryable;
     int64_t retry_after_ms; /* asked for by the provider; -1 = not said */
     hob_error error;
@@ -119,7 +122,8 @@ typedef struct hob_provider_ops {
      * not changed meanwhile). */
     int (*start)(hob_provider *p, const hob_model_request *rq, hob_answer *answer,
                  const hob_model_handler *h, void *user, hob_model_call **out, hob_error *err);
-    void (*cancel)(hob_model_call *c); /* mandatory; closes the transport, frees; no callback after it */
+    void (*cancel)(
+        hob_model_call *c); /* mandatory; closes the transport, frees; no callback after it */
     void (*wire_destroy)(hob_wire *w); /* optional */
     void (*destroy)(hob_provider *p);  /* mandatory */
 } hob_provider_ops;

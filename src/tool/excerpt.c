@@ -1,22 +1,22 @@
-#include "tool/page.h"
+#include "tool/excerpt.h"
 
-void hob_page_init(hob_page *p, int64_t offset, int64_t limit, size_t max_bytes) {
-    *p = (hob_page){.offset = offset, .limit = limit};
+void hob_excerpt_init(hob_excerpt *p, int64_t offset, int64_t limit, size_t max_bytes) {
+    *p = (hob_excerpt){.offset = offset, .limit = limit};
     hob_buf_init(&p->text, max_bytes);
 }
 
-void hob_page_finish(hob_page *p) {
+void hob_excerpt_finish(hob_excerpt *p) {
     hob_buf_finish(&p->text);
 }
 
-static void keep_line(hob_page *p) {
+static void keep_line(hob_excerpt *p) {
     p->kept++;
     p->whole = p->text.n;
     p->full = p->kept == p->limit;
 }
 
 /* A piece of a line, whole with its newline or not. */
-static void keep(hob_page *p, hob_str piece, bool ends) {
+static void keep(hob_excerpt *p, hob_str piece, bool ends) {
     if (p->text.n + piece.n > p->text.max) {
         p->full = true;
         if (p->whole == 0) p->long_line = p->text.n + piece.n;
@@ -27,7 +27,7 @@ static void keep(hob_page *p, hob_str piece, bool ends) {
     if (ends) keep_line(p);
 }
 
-static void add_piece(hob_page *p, hob_str piece, bool ends) {
+static void add_piece(hob_excerpt *p, hob_str piece, bool ends) {
     int64_t line = p->lines + 1;
     if (!p->full && line >= p->offset)
         keep(p, piece, ends);
@@ -37,7 +37,7 @@ static void add_piece(hob_page *p, hob_str piece, bool ends) {
     p->lines += ends;
 }
 
-void hob_page_add(hob_page *p, hob_str bytes) {
+void hob_excerpt_add(hob_excerpt *p, hob_str bytes) {
     while (bytes.n > 0) {
         const char *newline = memchr(bytes.p, '\n', bytes.n);
         size_t n = newline ? (size_t)(newline - bytes.p) + 1 : bytes.n;
@@ -46,7 +46,7 @@ void hob_page_add(hob_page *p, hob_str bytes) {
     }
 }
 
-void hob_page_end(hob_page *p) {
+void hob_excerpt_end(hob_excerpt *p) {
     if (!p->open) return;
     p->open = false;
     p->lines++;

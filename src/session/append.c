@@ -1,0 +1,285 @@
+/*
+ * append.c - the way of an event: appended -> durable.
+ *
+ * Appended: the sequence number is given and the views have changed. Durable: the commit returned; only then readers see
+ * it, operations return and effects that wait for it start. If a commit fails, nothing after it was stored either:
+ * everything under way is dropped and the views are folded anew from what the store has.
+ */
+#include "session/session.h"
+
+int64_t hob_session_now(hob_session *s) {
+    return s->clock_base + hob_loop_now(s->rt->loop);
+}
+
+/* ---- what decide needs to know ---------------------------------------------------------------------- */
+
+static void tool_facts(void *user, hob_str name, hob_str args, hob_tool_facts *out) {
+    hob_session *s = user;
+    const hob_tool *t = hob_tools_find(s->tools, name);
+    hob_error e;
+    *out = (hob_tool_facts){.known = t != NULL};
+    if (!t) {
+        const char *near = hob_tools_nearest(s->tools, name);
+        snprintf(s->fact_error, sizeof s->fact_error, "there is no tool %.*s%s%s", HOB_FMT(name),
+                 near ? "; did you mean " : "", near ? near : "");
+        out->error = s->fact_error;
+        return;
+    }
+    out->class_ = t->class_;
+    if (!args.n)
+        snprintf(s->fact_error, sizeof s->fact_error, "the arguments are not a JSON object");
+    else if (hob_tools_check(s->tools, t, args, &e) < 0)
+        snprintf(s->fact_error, sizeof s->fact_error, "%s", e.message);
+    else
+        return;
+    out->error = s->fact_error;
+}
+
+void hob_session_env(hob_session *s, hob_run_env *env) {
+    const hob_config *c = s->rt->config;
+    *env = (hob_run_env){.now = hob_session_now(s),
+                         .policy = s->policy,
+                         .tool = tool_facts,
+                         .user = s,
+                         .can_ask = s->approver == HOB_APPROVER_HOST,
+                         .after_batch = s->flags & HOB_SESSION_STEER_AFTER_BATCH,
+                         .steer_all = s->flags & HOB_SESSION_STEER_ALL,
+                         .limits = s->limits,
+                         .retry_attempts = (int)hob_config_int(c, "retry.attempts", 5),
+                         .retry_cap_ms = (int64_t)(hob_config_double(c, "retry.cap_s", 60) * 1000),
+                         .model = hob_str_z(s->model_name),
+                         .max_output = s->model.output,
+                         .priced = s->model.priced,
+                         .input_usd = s->model.input_usd,
+                         .output_usd = s->model.output_usd,
+                         .fixed_bytes = s->system.n + hob_tools_json(s->tools).n};
+}
+
+/* ---- appending ------------------------------------------------------------------------------------- */
+
+static void tail_push(hob_session *s, hob_event *e) {
+    if (s->ntail == s->tail_cap) {
+        s->tail_cap = s->tail_cap ? s->tail_cap * 2 : 16;
+        s->tail = hob_realloc(s->tail, s->tail_cap * sizeof *s->tail);
+    }
+    if (!s->ntail) s->tail_base = e->seq;
+    s->tail[s->ntail++] = hob_event_ref(e);
+}
+
+/* Keeps what is not durable yet and what the reader has not seen, up to a ceiling; an idle session keeps nothing. */
+static void tail_trim(hob_session *s) {
+    uint64_t keep = s->durable + 1;
+    if (s->cursor < s->durable && s->durable - s->cursor <= HOB_TAIL_EVENTS) keep = s->cursor + 1;
+    size_t drop = keep > s->tail_base ? (size_t)HOB_MIN(keep - s->tail_base, s->ntail) : 0;
+    if (!drop) return;
+    for (size_t i = 0; i < drop; i++) hob_event_unref(s->tail[i]);
+    s->ntail -= drop;
+    s->tail_base += drop;
+    memmove(s->tail, s->tail + drop, s->ntail * sizeof *s->tail);
+    if (s->ntail) return;
+    hob_free(s->tail);
+    s->tail = NULL;
+    s->tail_cap = 0;
+}
+
+int hob_session_fold(hob_session *s, hob_event *e, hob_error *err) {
+    hob_arena_reset(s->scratch);
+    const hob_json *data = hob_event_parse(e, s->scratch);
+    int rc = hob_view_apply(s->view, e, data, err);
+    if (rc >= 0) rc = hob_run_apply(&s->run, e, data, err);
+    if (rc >= 0) hob_session_note_result(s, e, data);
+    return rc;
+}
+
+int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
+    hob_event *e;
+    char parent[24];
+    uint64_t leaf = hob_history_leaf(s->view->history);
+    if (d->is_entry && leaf && !d->parent_entry.n) {
+        int n = snprintf(parent, sizeof parent, "e%llu", (unsigned long long)leaf);
+        d->parent_entry = hob_str_n(parent, (size_t)n);
+    }
+    hob_crash_point("append.before");
+    int rc =
+        hob_event_encode(d, hob_str_z(s->id), s->view->last_seq + 1, hob_session_now(s), &e, err);
+    hob_draft_finish(d);
+    if (rc < 0) return rc;
+    tail_push(s, e);
+    rc = hob_session_fold(s, e, err);
+    hob_event_unref(e);
+    hob_crash_point("append.after");
+    return rc;
+}
+
+/* Says everything that follows from an input. */
+static int say(hob_session *s, hob_input *in, hob_error *err) {
+    hob_run_env env;
+    hob_draft d;
+    int said = HOB_SAID_MORE, rc;
+    while (said == HOB_SAID_MORE) {
+        hob_session_env(s, &env);
+        said = hob_run_decide(&s->run, &env, in, &d, err);
+        if (said < 0) return said;
+        if (said && (rc = hob_session_append(s, &d, err)) < 0) return rc;
+    }
+    in = &(hob_input){.kind = HOB_INPUT_NEXT};
+    for (;;) {
+        hob_session_env(s, &env);
+        if (hob_run_decide(&s->run, &env, in, &d, err) <= 0) return HOB_OK;
+        if ((rc = hob_session_append(s, &d, err)) < 0) return rc;
+    }
+}
+
+int hob_session_input(hob_session *s, hob_input *in, hob_error *err) {
+    hob_error local;
+    if (s->failed || s->refolding)
+        return hob_fail(err, s->failed ? s->failed : HOB_EAGAIN, 0, "%s",
+                        s->failed ? s->fail_error.message
+                                  : "the session is being read again: try again");
+    uint64_t before = s->view->last_seq;
+    int rc = say(s, in, err ? err : &local);
+    if (rc < 0 &&
+        s->view->last_seq != before) { /* half said: the log is the truth, fold it again */
+        hob_session_fail(s, rc, err ? err : &local);
+        return rc;
+    }
+    hob_session_commit(s);
+    hob_session_kick(s);
+    return rc;
+}
+
+/* ---- committing ---------------------------------------------------------------------------------------- */
+
+typedef struct commit {
+    hob_session *s;
+    uint64_t upto;
+} commit;
+
+static hob_str session_state(hob_session *s) {
+    if (!hob_run_active(&s->run)) return HOB_STR("idle");
+    return hob_run_parked(&s->run) ? HOB_STR("parked") : HOB_STR("running");
+}
+
+static void fill_row(hob_session *s, hob_store_session *row) {
+    *row = (hob_store_session){.id = hob_str_z(s->id),
+                               .cwd = s->view->cwd,
+                               .title = s->view->title.n ? s->view->title : s->view->first_prompt,
+                               .model = s->view->model,
+                               .parent = s->view->forked_from,
+                               .state = session_state(s),
+                               .created_ms = s->view->opened_ts,
+                               .updated_ms = s->view->last_ts,
+                               .messages = s->view->messages};
+}
+
+/* The rows of runs that these events started, parked or ended. */
+static size_t fill_runs(hob_session *s, const hob_event *e, hob_arena *a, hob_store_run *run) {
+    const hob_json *d;
+    if (e->type != HOB_EVENT_RUN_STARTED && e->type != HOB_EVENT_RUN_FINISHED &&
+        e->type != HOB_EVENT_APPROVAL_REQUESTED && e->type != HOB_EVENT_APPROVAL_RESOLVED)
+        return 0;
+    d = hob_event_parse(e, a);
+    *run = (hob_store_run){
+        .id = e->run_id, .session = hob_str_z(s->id), .started_ms = -1, .finished_ms = -1};
+    run->status = e->type == HOB_EVENT_APPROVAL_REQUESTED ? HOB_STR("parked") : HOB_STR("running");
+    if (e->type == HOB_EVENT_RUN_STARTED) {
+        run->started_ms = e->ts;
+        run->finished_ms = 0;
+        run->prompt = s->last_prompt;
+    }
+    if (e->type == HOB_EVENT_RUN_FINISHED) {
+        run->status = hob_arena_dup(a, hob_json_get_str(d, "status"));
+        run->reason = hob_arena_dup(a, hob_json_get_str(d, "reason"));
+        run->finished_ms = e->ts;
+    }
+    return 1;
+}
+
+static void end_ops(hob_list *ops, uint64_t durable) {
+    HOB_LIST_EACH_SAFE (it, ops) {
+        hob_op *op = HOB_CONTAINER(it, hob_op, link);
+        if (op->after > durable) continue;
+        hob_list_remove(&op->link);
+        hob_op_done(op, op->rc, NULL);
+    }
+}
+
+static void on_committed(int code, const hob_error *err, void *user) {
+    commit *c = user;
+    hob_session *s = c->s;
+    uint64_t upto = c->upto;
+    hob_free(c);
+    if (!hob_session_arrived(s)) return;
+    if (s->failed || s->refolding) return; /* part of what was dropped already */
+    if (code < 0) {
+        hob_session_fail(s, code, err);
+        return;
+    }
+    s->fresh = false;
+    if (upto > s->durable) s->durable = upto;
+    hob_session_deliver(s);
+    tail_trim(s);
+    end_ops(&s->ops, s->durable);
+    hob_session_perform(s);
+}
+
+static void submit(hob_session *s, size_t first, size_t n) {
+    hob_arena *a = hob_arena_create(0);
+    hob_store_event *events = hob_arena_alloc(a, n * sizeof *events);
+    hob_store_run *runs = hob_arena_alloc(a, n * sizeof *runs);
+    hob_store_session row;
+    hob_store_append ap = {.session = hob_str_z(s->id),
+                           .epoch = s->epoch,
+                           .after_seq = s->submitted,
+                           .events = events,
+                           .nevents = n,
+                           .row = &row,
+                           .runs = runs};
+    commit *c = HOB_NEW(commit);
+    for (size_t i = 0; i < n; i++) {
+        const hob_event *e = s->tail[first + i];
+        events[i] = (hob_store_event){.seq = e->seq, .json = e->json};
+        ap.nruns += fill_runs(s, e, a, &runs[ap.nruns]);
+    }
+    fill_row(s, &row);
+    *c = (commit){.s = s, .upto = s->submitted + n};
+    s->submitted += n;
+    s->inflight++;
+    s->store->ops->commit(s->store, &(hob_store_batch){.appends = &ap, .nappends = 1}, on_committed,
+                          c);
+    hob_arena_destroy(a);
+}
+
+void hob_session_commit(hob_session *s) {
+    uint64_t last = s->view->last_seq;
+    if (s->submitted >= last || s->failed) return;
+    submit(s, (size_t)(s->submitted + 1 - s->tail_base), (size_t)(last - s->submitted));
+}
+
+void hob_session_op_after(hob_session *s, hob_op *op) {
+    op->after = s->view->last_seq;
+    if (op->after <= s->durable)
+        hob_op_done(op, op->rc, NULL);
+    else
+        hob_list_push(&s->ops, &op->link);
+}
+
+/* ---- failing -------------------------------------------------------------------------------------------- */
+
+/* The store refused: what was appended since is not part of the log. */
+void hob_session_fail(hob_session *s, int code, const hob_error *err) {
+    hob_error e = {.code = code};
+    if (err) e = *err;
+    if (s->failed) return;
+    s->failed = code;
+    s->fail_error = e;
+    hob_log(HOB_LOG_ERROR, "session", "%s: %s", s->id, e.message);
+    hob_session_drop_flights(s);
+    HOB_LIST_EACH_SAFE (it, &s->ops) {
+        hob_op *op = HOB_CONTAINER(it, hob_op, link);
+        hob_list_remove(&op->link);
+        hob_op_done(op, code, &e);
+    }
+    hob_mailbox_end(&s->box, true, code);
+    hob_session_publish(s);
+}

@@ -1,0 +1,329 @@
+/*
+ * command.c - what a host tells a session to do. Each call is one input to the run, and returns when it is durable.
+ */
+#include "session/session.h"
+
+typedef struct command {
+    hob_op op;
+    hob_input in;
+    const char *hint;
+    hob_str text;
+    const hob_tool *tool;
+    hob_page **page;
+    int count;
+} command;
+
+static int run_command(hob_session *s, command *c, void (*start)(hob_op *), hob_error *err) {
+    c->op.s = s;
+    c->op.start = start;
+    return hob_op_run(s->rt, &c->op, err);
+}
+
+/* Ends an operation with what hob_session_input or a settings call said. */
+static void conclude(hob_op *op, int rc, const hob_error *err) {
+    hob_session_commit(op->s);
+    hob_session_kick(op->s);
+    if (rc < 0)
+        hob_op_done(op, rc, err);
+    else
+        hob_session_op_after(op->s, op);
+}
+
+/* ---- prompts ------------------------------------------------------------------------------------------ */
+
+static void note_prompt(hob_session *s, hob_str content) {
+    hob_arena *a = hob_arena_create(0);
+    const hob_json *blocks = NULL;
+    hob_str text = HOB_STR_NULL;
+    if (hob_json_parse(a, content, NULL, &blocks, NULL) >= 0)
+        text = hob_json_get_str(hob_json_at(blocks, 0), "text");
+    size_t n = hob_utf8_prefix(text, sizeof s->last_prompt_buf - 4);
+    if (n) memcpy(s->last_prompt_buf, text.p, n);
+    s->last_prompt = hob_str_n(s->last_prompt_buf, n);
+    hob_arena_destroy(a);
+}
+
+static void settle_left_over(hob_session *s) {
+    s->left_alone = false;
+    hob_session_input(s, &(hob_input){.kind = HOB_INPUT_CANCEL, .ending = HOB_ENDING_SETTLE}, NULL);
+}
+
+static void prompt_now(hob_op *op) {
+    command *c = HOB_CONTAINER(op, command, op);
+    hob_session *s = op->s;
+    hob_error err;
+    int rc = HOB_OK;
+    if (s->left_alone) settle_left_over(s);
+    if (!hob_run_active(&s->run)) rc = hob_session_say_settings(s, &err);
+    if (rc >= 0) {
+        note_prompt(s, c->in.content);
+        rc = hob_session_input(s, &c->in, &err);
+    }
+    conclude(op, rc, &err);
+}
+
+/* The store failed once; look at what it has, and try again from there. */
+static void on_read_again(hob_session *s, int code, const hob_error *err, void *user) {
+    hob_op *op = user;
+    if (code < 0) {
+        hob_op_done(op, code, err);
+        return;
+    }
+    s->failed = 0;
+    s->left_alone = hob_run_active(&s->run) && !hob_run_parked(&s->run);
+    s->cursor = HOB_MIN(s->cursor, s->durable);
+    prompt_now(op);
+}
+
+static void start_prompt(hob_op *op) {
+    hob_session *s = op->s;
+    if (s->failed == HOB_EFENCED)
+        hob_op_done(op, s->failed, &s->fail_error);
+    else if (s->failed)
+        hob_session_load(s, hob_str_z(s->id), on_read_again, op);
+    else
+        prompt_now(op);
+}
+
+static int check_content(hob_str json, hob_error *err) {
+    hob_arena *a = hob_arena_create(0);
+    const hob_json *v;
+    int rc = hob_json_parse(a, json, NULL, &v, err);
+    if (rc >= 0 && (!hob_json_is(v, HOB_JSON_ARRAY) || !hob_json_count(v)))
+        rc = hob_fail(err, HOB_EINVAL, 0, "content must be an array of blocks, and not empty");
+    for (const hob_json *b = rc < 0 ? NULL : hob_json_first(v); b; b = hob_json_next(b)) {
+        hob_str type = hob_json_get_str(b, "type");
+        bool text =
+            hob_str_eqz(type, "text") && hob_json_is(hob_json_get(b, "text"), HOB_JSON_STRING);
+        bool image = hob_str_eqz(type, "image") && hob_json_get_str(b, "media_type").n &&
+                     hob_json_get_str(b, "data").n;
+        if (!text && !image)
+            rc = hob_fail(err, HOB_EINVAL, 0,
+                          "a block must be a text or an image (docs/messages.md)");
+    }
+    hob_arena_destroy(a);
+    return rc;
+}
+
+int hob_session_prompt_content(hob_session *s, hob_str content, hob_error *err) {
+    command c = {.in = {.kind = HOB_INPUT_PROMPT, .content = content}};
+    int rc = check_content(content, err);
+    return rc < 0 ? rc : run_command(s, &c, start_prompt, err);
+}
+
+static int text_content(hob_str text, hob_buf *out, hob_error *err) {
+    if (!hob_str_trim(text).n) return hob_fail(err, HOB_EINVAL, 0, "the message is empty");
+    hob_buf_addz(out, "[{\"type\":\"text\",\"text\":");
+    hob_json_quote(out, text);
+    hob_buf_addz(out, "}]");
+    return out->err
+               ? hob_fail(err, HOB_ETOOBIG, 0, "the message is over %u MiB", HOB_EVENT_MAX >> 21)
+               : HOB_OK;
+}
+
+static void start_input(hob_op *op) {
+    command *c = HOB_CONTAINER(op, command, op);
+    hob_error err;
+    int rc = hob_session_input(op->s, &c->in, &err);
+    conclude(op, rc, &err);
+}
+
+static int send_text(hob_session *s, hob_input_kind kind, hob_str text, hob_error *err) {
+    hob_buf content;
+    hob_buf_init(&content, HOB_EVENT_MAX / 2);
+    int rc = text_content(text, &content, err);
+    if (rc >= 0) {
+        command c = {.in = {.kind = kind, .content = hob_buf_str(&content)}};
+        rc = run_command(s, &c, kind == HOB_INPUT_PROMPT ? start_prompt : start_input, err);
+    }
+    hob_buf_finish(&content);
+    return rc;
+}
+
+int hob_session_prompt(hob_session *s, hob_str text, hob_error *err) {
+    return send_text(s, HOB_INPUT_PROMPT, text, err);
+}
+
+int hob_session_steer(hob_session *s, hob_str text, hob_error *err) {
+    return send_text(s, HOB_INPUT_STEER, text, err);
+}
+
+int hob_session_follow_up(hob_session *s, hob_str text, hob_error *err) {
+    return send_text(s, HOB_INPUT_FOLLOW_UP, text, err);
+}
+
+static void start_resume(hob_op *op) {
+    command *c = HOB_CONTAINER(op, command, op);
+    hob_error err;
+    int rc;
+    if (!op->s->left_alone) {
+        rc = hob_fail(&err, HOB_EIDLE, 0, "there is no unfinished run to resume");
+    } else {
+        op->s->left_alone = false;
+        rc = hob_session_say_settings(op->s, &err);
+        if (rc >= 0) rc = hob_session_input(op->s, &c->in, &err);
+    }
+    conclude(op, rc, &err);
+}
+
+int hob_session_resume(hob_session *s, hob_error *err) {
+    command c = {.in = {.kind = HOB_INPUT_RESUME}};
+    return run_command(s, &c, start_resume, err);
+}
+
+/* ---- stopping ------------------------------------------------------------------------------------------- */
+
+static void start_cancel(hob_op *op) {
+    if (op->s->left_alone) settle_left_over(op->s);
+    start_input(op);
+}
+
+static int stop(hob_session *s, hob_ending how, hob_queue_choice q, hob_error *err) {
+    command c = {.in = {.kind = HOB_INPUT_CANCEL, .ending = how, .fate = (hob_queue_fate)q}};
+    return run_command(s, &c, start_cancel, err);
+}
+
+int hob_session_cancel(hob_session *s, hob_queue_choice q, hob_error *err) {
+    return stop(s, HOB_ENDING_CANCEL, q, err);
+}
+
+int hob_session_cancel_and_settle(hob_session *s, hob_queue_choice q, int64_t timeout_ms,
+                                  hob_error *err) {
+    int rc = stop(s, HOB_ENDING_CANCEL, q, err);
+    return rc < 0 ? rc : hob_session_wait(s, timeout_ms, NULL, err);
+}
+
+int hob_session_abort(hob_session *s, hob_error *err) {
+    int rc = stop(s, HOB_ENDING_ABORT, HOB_QUEUED_RETURN, err);
+    return rc < 0 ? rc : hob_session_wait(s, 5000, NULL, err);
+}
+
+/* ---- approvals -------------------------------------------------------------------------------------------- */
+
+int hob_session_confirm_tool_use(hob_session *s, hob_str call, hob_verdict v, hob_str reason,
+                                 hob_error *err) {
+    command c = {.in = {.kind = HOB_INPUT_VERDICT,
+                        .call = call,
+                        .approved = v == HOB_VERDICT_ALLOW,
+                        .text = reason}};
+    return run_command(s, &c, start_input, err);
+}
+
+static const hob_call *waiting_call(hob_session *s) {
+    for (size_t i = 0; i < s->run.ncalls && s->run.phase == HOB_PHASE_TOOLS; i++)
+        if (s->run.calls[i].state == HOB_CALL_WAITING) return &s->run.calls[i];
+    return NULL;
+}
+
+static void start_cancel_confirmations(hob_op *op) {
+    hob_error err;
+    char id[64];
+    int rc = HOB_OK, n = 0;
+    for (const hob_call *c = waiting_call(op->s); c && rc >= 0; c = waiting_call(op->s)) {
+        snprintf(id, sizeof id, "%.*s", HOB_FMT(c->call)); /* the batch changes under our feet */
+        hob_input in = {.kind = HOB_INPUT_VERDICT,
+                        .call = hob_str_z(id),
+                        .text = HOB_STR("nobody will answer")};
+        rc = hob_session_input(op->s, &in, &err);
+        n++;
+    }
+    op->rc = n;
+    conclude(op, rc < 0 ? rc : n, &err);
+}
+
+int hob_session_cancel_confirmations(hob_session *s, hob_error *err) {
+    command c = {.count = 0};
+    return run_command(s, &c, start_cancel_confirmations, err);
+}
+
+/* ---- settings ----------------------------------------------------------------------------------------------- */
+
+static void say_and_conclude(hob_op *op, int rc, hob_error *err) {
+    if (rc >= 0 && op->s->view->id.n) rc = hob_session_say_settings(op->s, err);
+    conclude(op, rc, err);
+}
+
+static void start_set_model(hob_op *op) {
+    hob_error err;
+    int rc = hob_session_use_model(op->s, hob_str_z(HOB_CONTAINER(op, command, op)->hint), &err);
+    say_and_conclude(op, rc, &err);
+}
+
+int hob_session_set_model(hob_session *s, const char *hint, hob_error *err) {
+    command c = {.hint = hint};
+    return run_command(s, &c, start_set_model, err);
+}
+
+static void start_set_thinking(hob_op *op) {
+    hob_str word = hob_str_z(HOB_CONTAINER(op, command, op)->hint);
+    hob_error err;
+    int rc = hob_thinking_from(word, &op->s->thinking);
+    if (rc < 0)
+        hob_fail(&err, rc, 0, "unknown thinking level %.*s: off minimal low medium high xhigh",
+                 HOB_FMT(word));
+    say_and_conclude(op, rc, &err);
+}
+
+int hob_session_set_thinking(hob_session *s, const char *level, hob_error *err) {
+    command c = {.hint = level};
+    return run_command(s, &c, start_set_thinking, err);
+}
+
+static void start_set_title(hob_op *op) {
+    hob_error err;
+    hob_draft d;
+    hob_jsonw w;
+    int rc = op->s->view->id.n ? HOB_OK : hob_session_say_settings(op->s, &err);
+    if (rc >= 0) {
+        hob_draft_init(&d, HOB_EVENT_CONFIG_CHANGED);
+        hob_jsonw_init(&w, &d.data);
+        hob_jsonw_object(&w);
+        hob_jsonw_kstr(&w, "title", HOB_CONTAINER(op, command, op)->text);
+        hob_jsonw_object_end(&w);
+        rc = hob_session_append(op->s, &d, &err);
+    }
+    conclude(op, rc, &err);
+}
+
+int hob_session_set_title(hob_session *s, hob_str title, hob_error *err) {
+    command c = {.text = title};
+    return run_command(s, &c, start_set_title, err);
+}
+
+static void start_add_tool(hob_op *op) {
+    hob_error err;
+    int rc = hob_tools_add(op->s->tools, HOB_CONTAINER(op, command, op)->tool, &err);
+    hob_op_done(op, rc, &err);
+}
+
+int hob_session_add_tool(hob_session *s, const hob_tool *tool, hob_error *err) {
+    command c = {.tool = tool};
+    return run_command(s, &c, start_add_tool, err);
+}
+
+static void start_move(hob_op *op) {
+    hob_session *s = op->s;
+    const char *to = HOB_CONTAINER(op, command, op)->hint;
+    hob_error err;
+    hob_draft d;
+    hob_jsonw w;
+    int rc = HOB_OK;
+    if (hob_run_active(&s->run))
+        rc = hob_fail(&err, HOB_EBUSY, 0, "a run is under way: cancel it or wait before moving");
+    else if (*to && !hob_history_find(s->view->history, hob_entry_seq(hob_str_z(to))))
+        rc = hob_fail(&err, HOB_ENOENT, 0, "there is no entry %s in this session", to);
+    if (rc >= 0) {
+        hob_draft_init(&d, HOB_EVENT_BRANCH_MOVED);
+        hob_jsonw_init(&w, &d.data);
+        hob_jsonw_object(&w);
+        hob_jsonw_kstr(&w, "to", hob_str_z(to));
+        hob_jsonw_object_end(&w);
+        rc = hob_session_append(s, &d, &err);
+    }
+    conclude(op, rc, &err);
+}
+
+int hob_session_move(hob_session *s, const char *entry, hob_error *err) {
+    command c = {.hint = entry ? entry : ""};
+    return run_command(s, &c, start_move, err);
+}

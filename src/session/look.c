@@ -1,0 +1,214 @@
+/*
+ * look.c - snapshots: what other threads may know of a session, copied on the loop.
+ */
+#include "session/session.h"
+
+typedef struct looking {
+    hob_op op;
+    hob_page *page;
+    char *buf;
+    size_t cap;
+    uint64_t after;
+} looking;
+
+static int look(hob_session *s, void (*start)(hob_op *), hob_page **out, hob_error *err) {
+    looking l = {.op = {.start = start, .s = s}, .page = hob_page_create()};
+    int rc = hob_op_run(s->rt, &l.op, err);
+    if (rc < 0)
+        hob_page_destroy(l.page);
+    else
+        *out = l.page;
+    return rc;
+}
+
+static hob_page *page_of(hob_op *op) {
+    return HOB_CONTAINER(op, looking, op)->page;
+}
+
+typedef struct row {
+    hob_buf buf;
+    hob_jsonw w;
+} row;
+
+static void row_begin(row *r) {
+    hob_buf_init(&r->buf, HOB_EVENT_MAX * 2u);
+    hob_jsonw_init(&r->w, &r->buf);
+    hob_jsonw_object(&r->w);
+}
+
+static void row_end(row *r, hob_page *p) {
+    hob_jsonw_object_end(&r->w);
+    hob_page_add(p, hob_buf_str(&r->buf));
+    hob_buf_finish(&r->buf);
+}
+
+/* ---- approvals ------------------------------------------------------------------------------------------ */
+
+static void start_pending(hob_op *op) {
+    const hob_run *run = &op->s->run;
+    for (size_t i = 0; i < run->ncalls && run->phase == HOB_PHASE_TOOLS; i++) {
+        const hob_call *c = &run->calls[i];
+        row r;
+        if (c->state != HOB_CALL_WAITING) continue;
+        row_begin(&r);
+        hob_jsonw_kstr(&r.w, "call", c->call);
+        hob_jsonw_kstr(&r.w, "tool", c->name);
+        hob_jsonw_kraw(&r.w, "args", c->args);
+        hob_jsonw_kstr(&r.w, "run_id", hob_str_z(run->id));
+        row_end(&r, page_of(op));
+    }
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_pending_confirmations(hob_session *s, hob_page **out, hob_error *err) {
+    return look(s, start_pending, out, err);
+}
+
+/* ---- the session ------------------------------------------------------------------------------------------ */
+
+static void write_queue(hob_jsonw *w, const char *key, const hob_queue *q) {
+    hob_jsonw_key(w, key);
+    hob_jsonw_array(w);
+    for (size_t i = 0; i < q->n; i++) hob_jsonw_str(w, hob_str_z(q->at[i].item));
+    hob_jsonw_array_end(w);
+}
+
+static void start_info(hob_op *op) {
+    hob_session *s = op->s;
+    row r;
+    row_begin(&r);
+    hob_jsonw_kstr(&r.w, "id", hob_str_z(s->id));
+    hob_jsonw_kstr(&r.w, "cwd", hob_str_z(s->cwd));
+    hob_jsonw_kstr(&r.w, "model", hob_str_z(s->model_name));
+    hob_jsonw_kstr(&r.w, "thinking", hob_str_z(hob_thinking_name(s->thinking)));
+    hob_jsonw_kstr_opt(&r.w, "title", s->view->title);
+    hob_jsonw_kstr(&r.w, "permission_mode", hob_str_z(hob_mode_name(s->mode)));
+    hob_jsonw_kbool(&r.w, "running", hob_run_active(&s->run));
+    hob_jsonw_kbool(&r.w, "parked", hob_run_parked(&s->run));
+    hob_jsonw_kbool(&r.w, "unfinished", s->left_alone);
+    hob_jsonw_kstr_opt(&r.w, "run_id", hob_str_z(s->run.id));
+    hob_jsonw_kint(&r.w, "last_seq", (int64_t)s->durable);
+    hob_jsonw_kint(&r.w, "messages", s->view->messages);
+    write_queue(&r.w, "steering", &s->run.steer);
+    write_queue(&r.w, "follow_ups", &s->run.follow);
+    hob_usage_write(&r.w, "usage", &s->view->usage);
+    hob_jsonw_key(&r.w, "cost_usd");
+    if (s->view->cost_known)
+        hob_jsonw_double(&r.w, s->view->cost_usd);
+    else
+        hob_jsonw_null(&r.w);
+    hob_jsonw_kstr_opt(&r.w, "context_files", hob_buf_str(&s->context_origins));
+    row_end(&r, page_of(op));
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_info(hob_session *s, hob_page **out, hob_error *err) {
+    return look(s, start_info, out, err);
+}
+
+static void start_workspace(hob_op *op) {
+    for (size_t i = 0; op->s->workspace && i < hob_workspace_roots(op->s->workspace); i++) {
+        row r;
+        row_begin(&r);
+        hob_jsonw_kstr(&r.w, "root", hob_workspace_root(op->s->workspace, i));
+        row_end(&r, page_of(op));
+    }
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_workspace(hob_session *s, hob_page **out, hob_error *err) {
+    return look(s, start_workspace, out, err);
+}
+
+/* ---- the conversation --------------------------------------------------------------------------------------- */
+
+static void start_history(hob_op *op) {
+    const hob_history *h = op->s->view->history;
+    for (size_t i = 0; i < h->npath; i++) {
+        const hob_node *n = &h->nodes[h->path[i]];
+        hob_page_add(page_of(op), n->event->json);
+        for (size_t k = 0; k < n->nresults; k++)
+            if (n->results[k].event) hob_page_add(page_of(op), n->results[k].event->json);
+    }
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_history(hob_session *s, hob_page **out, hob_error *err) {
+    return look(s, start_history, out, err);
+}
+
+static bool on_path(const hob_history *h, size_t node, size_t *at) {
+    while (*at < h->npath && h->path[*at] < node) (*at)++;
+    return *at < h->npath && h->path[*at] == node;
+}
+
+static void start_tree(hob_op *op) {
+    const hob_history *h = op->s->view->history;
+    char text[200];
+    size_t at = 0;
+    for (size_t i = 0; i < h->nnodes; i++) {
+        const hob_node *n = &h->nodes[i];
+        row r;
+        row_begin(&r);
+        hob_event_text(n->event, text, sizeof text);
+        hob_jsonw_kstr(&r.w, "entry", n->event->entry);
+        hob_jsonw_kstr_opt(&r.w, "parent", n->event->parent_entry);
+        hob_jsonw_kstr(&r.w, "role",
+                       n->role == HOB_ROLE_USER ? HOB_STR("user") : HOB_STR("assistant"));
+        hob_jsonw_kstr(&r.w, "text", hob_str_z(text));
+        hob_jsonw_kbool(&r.w, "active", on_path(h, i, &at));
+        row_end(&r, page_of(op));
+    }
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_tree(hob_session *s, hob_page **out, hob_error *err) {
+    return look(s, start_tree, out, err);
+}
+
+int hob_session_entries(hob_session *s, uint64_t after, hob_page **out, hob_error *err) {
+    return hob_store_events_page(s->rt, s->store, hob_str_z(s->id), after, 0, out, err);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------ */
+
+static int copy_out(hob_str v, char *buf, size_t cap) {
+    if (cap) {
+        size_t n = hob_utf8_prefix(v, cap - 1);
+        if (n) memcpy(buf, v.p, n);
+        buf[n] = 0;
+    }
+    return (int)v.n;
+}
+
+int hob_session_id(hob_session *s, char *buf, size_t cap) {
+    return copy_out(hob_str_z(s->id), buf, cap);
+}
+
+int hob_session_cwd(hob_session *s, char *buf, size_t cap) {
+    return copy_out(hob_str_z(s->cwd), buf, cap);
+}
+
+static void start_model(hob_op *op) {
+    looking *l = HOB_CONTAINER(op, looking, op);
+    hob_op_done(op, copy_out(hob_str_z(op->s->model_name), l->buf, l->cap), NULL);
+}
+
+int hob_session_model(hob_session *s, char *buf, size_t cap) {
+    looking l = {.op = {.start = start_model, .s = s}, .buf = buf, .cap = cap};
+    return hob_op_run(s->rt, &l.op, NULL);
+}
+
+static void start_thinking(hob_op *op) {
+    looking *l = HOB_CONTAINER(op, looking, op);
+    hob_op_done(op, copy_out(hob_str_z(hob_thinking_name(op->s->thinking)), l->buf, l->cap), NULL);
+}
+
+int hob_session_thinking(hob_session *s, char *buf, size_t cap) {
+    looking l = {.op = {.start = start_thinking, .s = s}, .buf = buf, .cap = cap};
+    return hob_op_run(s->rt, &l.op, NULL);
+}
+
+const hob_config *hob_session_config(hob_session *s) {
+    return s->rt->config;
+}

@@ -1,0 +1,207 @@
+/*
+ * manage.c - what is stored, without opening any of it.
+ */
+#include "session/session.h"
+
+typedef struct query {
+    hob_op op;
+    hob_store *store;
+    hob_store_query q;
+    hob_page *page;
+    hob_str id;
+    uint64_t after;
+    size_t limit;
+    int matches;
+} query;
+
+static int ask(hob_runtime *rt, query *q, void (*start)(hob_op *), hob_page **out, hob_error *err) {
+    q->op.start = start;
+    q->page = hob_page_create();
+    if (!q->store) q->store = rt->store;
+    int rc = hob_op_run(rt, &q->op, err);
+    if (rc < 0)
+        hob_page_destroy(q->page);
+    else
+        *out = q->page;
+    return rc;
+}
+
+static void fill(hob_store_query *q, const hob_page_opts *given) {
+    hob_page_opts o = HOB_PAGE_OPTS_INIT;
+    if (given) memcpy(&o, given, HOB_MIN(given->size, sizeof o));
+    *q = (hob_store_query){.cwd = hob_str_z(o.cwd),
+                           .session = hob_str_z(o.session),
+                           .status = hob_str_z(o.status),
+                           .cursor = hob_str_z(o.cursor),
+                           .limit = o.limit};
+}
+
+/* ---- sessions ---------------------------------------------------------------------------------------------- */
+
+static void on_sessions(int code, const hob_error *err, const hob_store_session *rows, size_t n,
+                        hob_str next, void *user) {
+    query *q = user;
+    for (size_t i = 0; code >= 0 && i < n; i++) hob_page_add_session(q->page, &rows[i]);
+    if (code >= 0) hob_page_set_next(q->page, next);
+    hob_op_done(&q->op, code, err);
+}
+
+static void start_sessions(hob_op *op) {
+    query *q = HOB_CONTAINER(op, query, op);
+    q->store->ops->sessions(q->store, &q->q, on_sessions, q);
+}
+
+int hob_runtime_sessions(hob_runtime *rt, const hob_page_opts *o, hob_page **out, hob_error *err) {
+    query q = {.limit = 0};
+    fill(&q.q, o);
+    return ask(rt, &q, start_sessions, out, err);
+}
+
+static void find(query *q, hob_str cursor);
+
+static void on_found(int code, const hob_error *err, const hob_store_session *rows, size_t n,
+                     hob_str next, void *user) {
+    query *q = user;
+    hob_error e;
+    bool exact = false;
+    for (size_t i = 0; code >= 0 && i < n && !exact; i++) {
+        if (!hob_str_starts(rows[i].id, q->id)) continue;
+        exact = rows[i].id.n == q->id.n;
+        if (exact) {
+            hob_page_destroy(q->page);
+            q->page = hob_page_create();
+            q->matches = 0;
+        }
+        hob_page_add_session(q->page, &rows[i]);
+        q->matches++;
+    }
+    if (code >= 0 && next.n && !exact) {
+        find(q, next);
+        return;
+    }
+    if (code >= 0 && q->matches != 1) {
+        err = &e;
+        code = q->matches ? hob_fail(&e, HOB_EAMBIGUOUS, 0,
+                                     "%d sessions begin with %.*s: give more of the id", q->matches,
+                                     HOB_FMT(q->id))
+                          : hob_fail(&e, HOB_ENOENT, 0,
+                                     "there is no session %.*s: `hob sessions list` shows them",
+                                     HOB_FMT(q->id));
+    }
+    hob_op_done(&q->op, code, err);
+}
+
+static void find(query *q, hob_str cursor) {
+    hob_store_query all = {.cursor = cursor, .limit = 1000};
+    q->store->ops->sessions(q->store, &all, on_found, q);
+}
+
+static void start_find(hob_op *op) {
+    find(HOB_CONTAINER(op, query, op), HOB_STR_NULL);
+}
+
+int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page **out, hob_error *err) {
+    query q = {.id = hob_str_z(id)};
+    return ask(rt, &q, start_find, out, err);
+}
+
+static void on_removed(int code, const hob_error *err, void *user) {
+    hob_op_done(&((query *)user)->op, code, err);
+}
+
+static void start_remove(hob_op *op) {
+    query *q = HOB_CONTAINER(op, query, op);
+    q->store->ops->remove(q->store, q->id, on_removed, q);
+}
+
+int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err) {
+    query q = {.id = hob_str_z(session)};
+    hob_page *none = NULL;
+    int rc = ask(rt, &q, start_remove, &none, err);
+    hob_page_destroy(none);
+    return rc;
+}
+
+/* ---- runs --------------------------------------------------------------------------------------------------- */
+
+static void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n,
+                    hob_str next, void *user) {
+    query *q = user;
+    for (size_t i = 0; code >= 0 && i < n; i++) hob_page_add_run(q->page, &rows[i]);
+    if (code >= 0) hob_page_set_next(q->page, next);
+    hob_op_done(&q->op, code, err);
+}
+
+static void start_runs(hob_op *op) {
+    query *q = HOB_CONTAINER(op, query, op);
+    q->store->ops->runs(q->store, &q->q, on_runs, q);
+}
+
+int hob_runtime_runs(hob_runtime *rt, const hob_page_opts *o, hob_page **out, hob_error *err) {
+    query q = {.limit = 0};
+    fill(&q.q, o);
+    return ask(rt, &q, start_runs, out, err);
+}
+
+/* ---- events --------------------------------------------------------------------------------------------------- */
+
+static void on_events(int code, const hob_error *err, const hob_store_event *events, size_t n,
+                      int more, void *user) {
+    query *q = user;
+    char next[24];
+    for (size_t i = 0; code >= 0 && i < n; i++) hob_page_add(q->page, events[i].json);
+    if (code >= 0 && more && n) {
+        snprintf(next, sizeof next, "%llu", (unsigned long long)events[n - 1].seq);
+        hob_page_set_next(q->page, hob_str_z(next));
+    }
+    hob_op_done(&q->op, code, err);
+}
+
+static void start_events(hob_op *op) {
+    query *q = HOB_CONTAINER(op, query, op);
+    q->store->ops->read(q->store, q->id, q->after, q->limit, 0, on_events, q);
+}
+
+int hob_store_events_page(hob_runtime *rt, hob_store *store, hob_str session, uint64_t after,
+                          size_t limit, hob_page **out, hob_error *err) {
+    query q = {.store = store, .id = session, .after = after, .limit = limit};
+    return ask(rt, &q, start_events, out, err);
+}
+
+int hob_runtime_events(hob_runtime *rt, const char *session, uint64_t after, size_t limit,
+                       hob_page **out, hob_error *err) {
+    return hob_store_events_page(rt, rt->store, hob_str_z(session), after, limit, out, err);
+}
+
+/* ---- models ---------------------------------------------------------------------------------------------------- */
+
+static void add_model(const hob_model_info *m, bool key, void *user) {
+    hob_buf b;
+    hob_jsonw w;
+    hob_buf_init(&b, 1u << 16);
+    hob_jsonw_init(&w, &b);
+    hob_jsonw_object(&w);
+    hob_jsonw_key(&w, "name");
+    hob_buf name;
+    hob_buf_init(&name, 1024);
+    hob_buf_addf(&name, "%.*s/%.*s", HOB_FMT(m->provider), HOB_FMT(m->id));
+    hob_jsonw_str(&w, hob_buf_str(&name));
+    hob_buf_finish(&name);
+    hob_jsonw_kstr(&w, "provider", m->provider);
+    hob_jsonw_kint(&w, "context", m->context);
+    hob_jsonw_kint(&w, "output", m->output);
+    hob_jsonw_kbool(&w, "images", m->images);
+    hob_jsonw_kbool(&w, "priced", m->priced);
+    hob_jsonw_kbool(&w, "key", key);
+    hob_jsonw_object_end(&w);
+    hob_page_add(user, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+int hob_runtime_models(hob_runtime *rt, hob_page **out, hob_error *err) {
+    (void)err;
+    hob_page *p = hob_page_create();
+    hob_models_each(rt->models, add_model, p);
+    *out = p;
+    return HOB_OK;
+}

@@ -1,0 +1,360 @@
+/*
+ * open.c - from options to a session: find it, own it, fold its log, fit its parts, decide about an unfinished run.
+ *
+ * One operation, a chain of callbacks on the loop:
+ *     start -> [find] -> own -> load -> ready        (new, continue, open)
+ *     start -> [find] -> load the original -> own the copy -> write it -> ready       (fork)
+ */
+#include "session/session.h"
+
+enum { SYSTEM_MAX = 1u << 20 };
+
+typedef struct opening {
+    hob_op op;
+    const hob_session_opts *o;
+    hob_session *s;
+    char origin[129]; /* fork: where the copy comes from */
+    hob_str prefix;   /* open: as given */
+    int matches;
+} opening;
+
+hob_session *hob_session_new(hob_runtime *rt) {
+    hob_session *s = HOB_NEW(hob_session);
+    s->rt = rt;
+    hob_list_init(&s->link);
+    hob_list_init(&s->ops);
+    hob_list_init(&s->flights);
+    hob_mailbox_init(&s->box);
+    hob_buf_init(&s->system, SYSTEM_MAX);
+    hob_buf_init(&s->context_origins, SYSTEM_MAX);
+    s->tools = hob_tools_create();
+    s->view = hob_view_create();
+    s->scratch = hob_arena_create(0);
+    hob_run_init(&s->run, hob_str_z(s->id));
+    return s;
+}
+
+void hob_session_free(hob_session *s) {
+    hob_list_remove(&s->link);
+    hob_timer_stop(&s->kick);
+    hob_session_drop_wire(s);
+    hob_answer_destroy(s->answer);
+    hob_builtins_destroy(s->builtins);
+    hob_tools_destroy(s->tools);
+    hob_workspace_close(s->workspace);
+    hob_policy_destroy(s->policy);
+    hob_mailbox_finish(&s->box);
+    hob_run_finish(&s->run);
+    hob_view_destroy(s->view);
+    hob_arena_destroy(s->scratch);
+    for (size_t i = 0; i < s->ntail; i++) hob_event_unref(s->tail[i]);
+    hob_free(s->tail);
+    hob_buf_finish(&s->system);
+    hob_buf_finish(&s->context_origins);
+    hob_free(s->cwd);
+    hob_free(s);
+}
+
+static void on_kick(hob_timer *t) {
+    hob_session *s = HOB_CONTAINER(t, hob_session, kick);
+    hob_session_deliver(s);
+    hob_session_perform(s);
+}
+
+/* ---- the end of the chain ----------------------------------------------------------------------------- */
+
+static void ignore_done(int code, const hob_error *err, void *user) {
+    (void)err;
+    (void)user;
+    if (code < 0) hob_log(HOB_LOG_WARN, "session", "a session was not released cleanly");
+}
+
+static void give_up(opening *op, int code, const hob_error *err) {
+    hob_session *s = op->s;
+    hob_error e = {.code = code};
+    if (err) e = *err;
+    if (s->epoch) s->store->ops->release(s->store, hob_str_z(s->id), s->epoch, ignore_done, NULL);
+    if (s->epoch && s->fresh) s->store->ops->remove(s->store, hob_str_z(s->id), ignore_done, NULL);
+    hob_session_free(s);
+    hob_op_done(&op->op, code, &e);
+}
+
+static int handle_unfinished(hob_session *s, hob_on_unfinished want, hob_error *err) {
+    bool unfinished = hob_run_active(&s->run) && !hob_run_parked(&s->run);
+    if (!unfinished) {
+        bool pending = !hob_run_active(&s->run) && !s->run.settled;
+        return pending ? hob_session_input(s, &(hob_input){.kind = HOB_INPUT_NEXT}, err) : HOB_OK;
+    }
+    if (want == HOB_UNFINISHED_LEAVE) {
+        s->left_alone = true;
+        return HOB_OK;
+    }
+    int rc = hob_session_say_settings(s, err);
+    if (rc < 0) return rc;
+    hob_input in = {.kind = want == HOB_UNFINISHED_RESUME ? HOB_INPUT_RESUME : HOB_INPUT_CANCEL,
+                    .ending = HOB_ENDING_SETTLE};
+    return hob_session_input(s, &in, err);
+}
+
+static void ready(opening *op) {
+    hob_session *s = op->s;
+    hob_error err;
+    s->cursor = s->durable;
+    hob_timer_init(&s->kick, s->rt->loop, on_kick);
+    int rc = hob_session_apply_options(s, op->o, &err);
+    if (rc >= 0) rc = handle_unfinished(s, op->o->on_unfinished, &err);
+    if (rc < 0) {
+        give_up(op, rc, &err);
+        return;
+    }
+    hob_list_push(&s->rt->sessions, &s->link);
+    hob_session_deliver(s);
+    op->op.user = s;
+    hob_session_op_after(s, &op->op);
+}
+
+/* ---- fork ------------------------------------------------------------------------------------------------- */
+
+/* One message of the original, as an event of the copy that belongs to no run. */
+static int copy_event(hob_session *s, const hob_event *e, bool entry, hob_error *err) {
+    hob_draft d;
+    hob_draft_init(&d, e->type);
+    d.is_entry = entry;
+    d.author = e->author;
+    hob_buf_add(&d.data, e->data);
+    return hob_session_append(s, &d, err);
+}
+
+static int write_copy(opening *op, const hob_history *h, hob_error *err) {
+    hob_session *s = op->s;
+    int rc = hob_session_say_settings(s, err);
+    for (size_t i = 0; rc >= 0 && i < h->npath; i++) {
+        const hob_node *n = &h->nodes[h->path[i]];
+        rc = copy_event(s, n->event, true, err);
+        for (size_t k = 0; rc >= 0 && k < n->nresults; k++)
+            if (n->results[k].event) rc = copy_event(s, n->results[k].event, false, err);
+    }
+    return rc;
+}
+
+static void on_copy_owned(int code, const hob_error *err, const hob_store_session *row,
+                          void *user) {
+    opening *op = user;
+    hob_session *s = op->s;
+    hob_error e;
+    s->inflight--;
+    if (code < 0) {
+        give_up(op, code, err);
+        return;
+    }
+    s->epoch = row->epoch;
+    s->fresh = true;
+    hob_view *original = s->view;
+    s->forked_seq = original->last_seq;
+    s->view = hob_view_create();
+    hob_run_finish(&s->run);
+    hob_run_init(&s->run, hob_str_z(s->id));
+    s->durable = s->submitted = 0;
+    s->result_seq = 0;
+    hob_timer_init(&s->kick, s->rt->loop, on_kick);
+    int rc = hob_session_apply_options(s, op->o, &e);
+    if (rc >= 0) rc = write_copy(op, original->history, &e);
+    hob_view_destroy(original);
+    if (rc < 0) {
+        give_up(op, rc, &e);
+        return;
+    }
+    s->fresh = false;
+    hob_session_commit(s);
+    hob_list_push(&s->rt->sessions, &s->link);
+    s->cursor = s->view->last_seq;
+    op->op.user = s;
+    hob_session_op_after(s, &op->op);
+}
+
+static void new_id(hob_session *s, const char *wish) {
+    if (wish)
+        snprintf(s->id, sizeof s->id, "%s", wish);
+    else
+        hob_uuid7_new(hob_loop_clock(s->rt->loop), s->id);
+}
+
+static void on_original(hob_session *s, int code, const hob_error *err, void *user) {
+    opening *op = user;
+    hob_store_session row;
+    if (code < 0) {
+        give_up(op, code, err);
+        return;
+    }
+    snprintf(s->forked_from, sizeof s->forked_from, "%s", op->origin);
+    new_id(s, NULL);
+    row = (hob_store_session){
+        .id = hob_str_z(s->id), .cwd = hob_str_z(s->cwd), .state = HOB_STR("idle")};
+    row.parent = hob_str_z(s->forked_from);
+    row.created_ms = row.updated_ms = hob_session_now(s);
+    s->inflight++;
+    s->store->ops->own(s->store, hob_str_z(s->id), HOB_OWN_CREATE, &row, on_copy_owned, op);
+}
+
+/* ---- own and load --------------------------------------------------------------------------------------------- */
+
+static void on_loaded(hob_session *s, int code, const hob_error *err, void *user) {
+    opening *op = user;
+    (void)s;
+    if (code < 0)
+        give_up(op, code, err);
+    else
+        ready(op);
+}
+
+static void on_owned(int code, const hob_error *err, const hob_store_session *row, void *user) {
+    opening *op = user;
+    hob_session *s = op->s;
+    s->inflight--;
+    if (code < 0) {
+        give_up(op, code, err);
+        return;
+    }
+    s->epoch = row->epoch;
+    if (!s->cwd && row->cwd.n) s->cwd = hob_dupz(row->cwd);
+    hob_session_load(s, hob_str_z(s->id), on_loaded, op);
+}
+
+static void own(opening *op, int flags) {
+    hob_session *s = op->s;
+    hob_clock *c = hob_loop_clock(s->rt->loop);
+    hob_store_session row = {
+        .id = hob_str_z(s->id), .cwd = hob_str_z(s->cwd), .state = HOB_STR("idle")};
+    row.created_ms = row.updated_ms = c->wall_ms(c);
+    s->fresh = flags & HOB_OWN_CREATE;
+    s->inflight++;
+    s->store->ops->own(s->store, hob_str_z(s->id), flags, &row, on_owned, op);
+}
+
+/* The id is known: take it, or copy it. */
+static void found(opening *op, hob_str id) {
+    hob_session *s = op->s;
+    if (op->o->flags & HOB_SESSION_FORK) {
+        if (id.p != op->origin) snprintf(op->origin, sizeof op->origin, "%.*s", HOB_FMT(id));
+        hob_session_load(s, hob_str_z(op->origin), on_original, op);
+        return;
+    }
+    snprintf(s->id, sizeof s->id, "%.*s", HOB_FMT(id));
+    own(op, 0);
+}
+
+/* ---- find -------------------------------------------------------------------------------------------------------- */
+
+static void on_newest(int code, const hob_error *err, const hob_store_session *rows, size_t n,
+                      hob_str next, void *user) {
+    opening *op = user;
+    hob_error e;
+    (void)next;
+    op->s->inflight--;
+    if (code >= 0 && !n) {
+        err = &e;
+        code = hob_fail(&e, HOB_ENOENT, 0, "there is no session of %s yet: start one with a prompt",
+                        op->s->cwd ? op->s->cwd : "this folder");
+    }
+    if (code < 0)
+        give_up(op, code, err);
+    else
+        found(op, rows[0].id);
+}
+
+static void find_newest(opening *op) {
+    hob_store_query q = {.cwd = hob_str_z(op->s->cwd), .limit = 1};
+    op->s->inflight++;
+    op->s->store->ops->sessions(op->s->store, &q, on_newest, op);
+}
+
+static void search(opening *op, hob_str cursor);
+
+static void on_candidates(int code, const hob_error *err, const hob_store_session *rows, size_t n,
+                          hob_str next, void *user) {
+    opening *op = user;
+    hob_error e;
+    op->s->inflight--;
+    for (size_t i = 0; code >= 0 && i < n; i++) {
+        if (!hob_str_starts(rows[i].id, op->prefix)) continue;
+        bool exact = rows[i].id.n == op->prefix.n;
+        if (exact || !op->matches)
+            snprintf(op->origin, sizeof op->origin, "%.*s", HOB_FMT(rows[i].id));
+        op->matches = exact ? 1 : op->matches + 1;
+        if (exact) next = HOB_STR_NULL;
+        if (exact) break;
+    }
+    if (code >= 0 && next.n) {
+        search(op, next);
+        return;
+    }
+    if (code >= 0 && op->matches != 1) {
+        err = &e;
+        code = op->matches ? hob_fail(&e, HOB_EAMBIGUOUS, 0,
+                                      "%d sessions begin with %.*s: give more of the id",
+                                      op->matches, HOB_FMT(op->prefix))
+                           : hob_fail(&e, HOB_ENOENT, 0,
+                                      "there is no session %.*s: `hob sessions list` shows them",
+                                      HOB_FMT(op->prefix));
+    }
+    if (code < 0)
+        give_up(op, code, err);
+    else
+        found(op, hob_str_z(op->origin));
+}
+
+static void search(opening *op, hob_str cursor) {
+    hob_store_query q = {.cursor = cursor, .limit = 1000};
+    op->s->inflight++;
+    op->s->store->ops->sessions(op->s->store, &q, on_candidates, op);
+}
+
+static void start(hob_op *o) {
+    opening *op = HOB_CONTAINER(o, opening, op);
+    hob_session *s = op->s = hob_session_new(o->rt);
+    hob_error err;
+    int rc = HOB_OK;
+    if (op->o->cwd) s->cwd = hob_dupz(hob_str_z(op->o->cwd));
+    s->store = o->rt->store;
+    if (op->o->choice == HOB_SESSION_IN_MEMORY) rc = hob_runtime_memory(o->rt, &s->store, &err);
+    if (rc < 0) {
+        give_up(op, rc, &err);
+        return;
+    }
+    switch (op->o->choice) {
+    case HOB_SESSION_NEW:
+    case HOB_SESSION_IN_MEMORY:
+        new_id(s, op->o->id);
+        own(op, HOB_OWN_CREATE);
+        break;
+    case HOB_SESSION_CONTINUE: find_newest(op); break;
+    case HOB_SESSION_OPEN:
+        op->prefix = hob_str_z(op->o->id);
+        search(op, HOB_STR_NULL);
+        break;
+    }
+}
+
+/* ---- public --------------------------------------------------------------------------------------------------------- */
+
+static int check_options(const hob_session_opts *o, hob_error *err) {
+    if (o->cwd && o->cwd[0] != '/')
+        return hob_fail(err, HOB_EINVAL, 0, "cwd must be absolute: %s", o->cwd);
+    if (o->choice == HOB_SESSION_OPEN && (!o->id || !*o->id))
+        return hob_fail(err, HOB_EINVAL, 0, "which session? give its id");
+    if (o->id && !hob_id_valid(hob_str_z(o->id)))
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "%s is no session id: letters, digits, . _ - only, at most 128", o->id);
+    return HOB_OK;
+}
+
+int hob_session_create(hob_runtime *rt, const hob_session_opts *given, hob_session **out,
+                       hob_error *err) {
+    hob_session_opts o = HOB_SESSION_OPTS_INIT;
+    if (given) memcpy(&o, given, HOB_MIN(given->size, sizeof o));
+    opening op = {.op = {.start = start}, .o = &o};
+    int rc = check_options(&o, err);
+    if (rc >= 0) rc = hob_op_run(rt, &op.op, err);
+    if (rc >= 0) *out = op.op.user;
+    return rc;
+}

@@ -1,0 +1,102 @@
+/*
+ * perform.c - effects: what pending() lists is started, what it no longer lists is dropped.
+ *
+ * There is no other place where work begins, so a session that was just opened after a crash and one that never stopped
+ * take the same way.
+ */
+#include "session/session.h"
+
+static const hob_performer *const performers[HOB_EFFECT_COUNT_] = {
+#define HOB_X(NAME, name) [HOB_EFFECT_##NAME] = &hob_perform_##name,
+    HOB_EFFECTS(HOB_X)
+#undef HOB_X
+};
+
+static hob_flight *find(hob_session *s, const hob_effect *e) {
+    HOB_LIST_EACH (it, &s->flights) {
+        hob_flight *f = HOB_CONTAINER(it, hob_flight, link);
+        if (f->kind == e->kind && hob_str_eqz(e->key, f->key)) return f;
+    }
+    return NULL;
+}
+
+void hob_flight_end(hob_flight *f) {
+    hob_timer_stop(&f->later);
+    hob_list_remove(&f->link);
+    performers[f->kind]->destroy(f);
+    hob_free(f);
+}
+
+static void on_later(hob_timer *t) {
+    hob_flight *f = HOB_CONTAINER(t, hob_flight, later);
+    if (f->kind == HOB_EFFECT_CALL_MODEL)
+        hob_model_failed(f);
+    else
+        hob_tool_failed(f);
+}
+
+void hob_flight_fail(hob_flight *f, int code, const hob_error *err) {
+    f->code = code;
+    if (err) f->err = *err;
+    hob_timer_start(&f->later, hob_loop_now(f->s->rt->loop));
+}
+
+static hob_flight *take_off(hob_session *s, const hob_effect *e) {
+    hob_flight *f = HOB_NEW(hob_flight);
+    f->s = s;
+    f->kind = e->kind;
+    f->seen = true;
+    memcpy(f->key, e->key.p, HOB_MIN(e->key.n, sizeof f->key - 1));
+    hob_timer_init(&f->later, s->rt->loop, on_later);
+    hob_list_push(&s->flights, &f->link);
+    return f;
+}
+
+static void start(hob_session *s, const hob_effect *e) {
+    hob_error cancelled = {.code = HOB_ECANCELLED};
+    if (!e->stop && e->after_seq > s->durable) return; /* its intent is not durable yet */
+    hob_flight *f = take_off(s, e);
+    f->stopping = e->stop;
+    if (e->stop)
+        hob_flight_fail(f, HOB_ECANCELLED, &cancelled);
+    else
+        performers[e->kind]->start(f, e);
+}
+
+static void keep(hob_flight *f, const hob_effect *e) {
+    f->seen = true;
+    if (e->kind == HOB_EFFECT_TIMER)
+        performers[e->kind]->start(f, e);
+    else if (e->stop &&
+             (!f->stopping || (e->stop == HOB_ENDING_ABORT && f->stopping != HOB_ENDING_ABORT))) {
+        f->stopping = e->stop;
+        performers[e->kind]->stop(f, e->stop == HOB_ENDING_ABORT);
+    }
+}
+
+void hob_session_perform(hob_session *s) {
+    hob_effect effects[HOB_EFFECTS_MAX];
+    if (s->failed || s->refolding || s->closing) return;
+    size_t n = hob_run_pending(&s->run, effects);
+    HOB_LIST_EACH (it, &s->flights) HOB_CONTAINER(it, hob_flight, link)->seen = false;
+    for (size_t i = 0; i < n; i++) {
+        hob_flight *f = find(s, &effects[i]);
+        if (f)
+            keep(f, &effects[i]);
+        else
+            start(s, &effects[i]);
+    }
+    HOB_LIST_EACH_SAFE (it, &s->flights) {
+        hob_flight *f = HOB_CONTAINER(it, hob_flight, link);
+        if (!f->seen) hob_flight_end(f);
+    }
+}
+
+void hob_session_drop_flights(hob_session *s) {
+    while (!hob_list_empty(&s->flights))
+        hob_flight_end(HOB_LIST_FIRST(&s->flights, hob_flight, link));
+}
+
+void hob_session_kick(hob_session *s) {
+    hob_timer_start(&s->kick, hob_loop_now(s->rt->loop));
+}

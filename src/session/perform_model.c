@@ -1,0 +1,166 @@
+/*
+ * perform_model.c - the effect "call the model": hands the conversation to the provider, streams the answer to readers,
+ * and gives the whole outcome back to the run.
+ */
+#include "session/session.h"
+
+static hob_model_call **call_of(hob_flight *f) {
+    return (hob_model_call **)&f->impl;
+}
+
+/* ---- outcomes ------------------------------------------------------------------------------------------- */
+
+static unsigned draw_jitter(void) {
+    uint16_t r = 0;
+    if (hob_random(&r, sizeof r) < 0) return 500;
+    return r % 1001u;
+}
+
+static void give_failure(hob_session *s, const hob_model_outcome *o) {
+    hob_answer *a = s->answer;
+    hob_buf content;
+    hob_buf_init(&content, HOB_EVENT_MAX);
+    if (a)
+        hob_answer_content(a, hob_str_z(s->answer_message), s->answer_model.api, false, &content);
+    hob_input in = {.kind = HOB_INPUT_MODEL_FAILED,
+                    .code = o->code,
+                    .sub = o->status,
+                    .retryable = o->retryable,
+                    .retry_after = o->retry_after_ms,
+                    .text = hob_str_z(o->error.message),
+                    .shown = a && a->shown,
+                    .content = hob_buf_str(&content),
+                    .jitter = draw_jitter()};
+    if (a) in.usage = a->usage;
+    in.cost_usd = hob_model_cost(&s->answer_model, &in.usage);
+    hob_session_input(s, &in, NULL);
+    hob_buf_finish(&content);
+}
+
+static void give_answer(hob_session *s) {
+    hob_answer *a = s->answer;
+    hob_buf content;
+    hob_buf_init(&content, HOB_EVENT_MAX);
+    hob_answer_content(a, hob_str_z(s->answer_message), s->answer_model.api, true, &content);
+    hob_input in = {.kind = HOB_INPUT_MODEL_FINISHED,
+                    .content = hob_buf_str(&content),
+                    .stop = a->stop,
+                    .usage = a->usage,
+                    .cost_usd = hob_model_cost(&s->answer_model, &a->usage),
+                    .response_id = a->response_id};
+    hob_session_input(s, &in, NULL);
+    hob_buf_finish(&content);
+}
+
+/* The provider said nothing wrong and still did not end the answer: that is not a success. */
+static hob_model_outcome ended_early(void) {
+    hob_model_outcome o = {.code = HOB_EPROTO, .retryable = 1, .retry_after_ms = -1};
+    hob_fail(&o.error, HOB_EPROTO, 0, "the answer ended without its end mark");
+    return o;
+}
+
+static void on_done(const hob_model_outcome *o, void *user) {
+    hob_flight *f = user;
+    hob_session *s = f->s;
+    hob_model_outcome early;
+    f->impl = NULL;
+    s->answer_done = true;
+    hob_flight_end(f);
+    hob_crash_point("effect.model.outcome");
+    if (o->code >= 0 && s->answer->stop == HOB_STOP_NONE) {
+        early = ended_early();
+        o = &early;
+    }
+    if (o->code < 0)
+        give_failure(s, o);
+    else
+        give_answer(s);
+}
+
+static void on_progress(void *user) {
+    hob_session_deliver(((hob_flight *)user)->s);
+}
+
+/* ---- the effect ------------------------------------------------------------------------------------------ */
+
+static void fill_request(hob_session *s, hob_model_request *rq) {
+    *rq = (hob_model_request){.size = sizeof *rq,
+                              .model = s->model.id,
+                              .system = hob_buf_str(&s->system),
+                              .tools = hob_tools_json(s->tools),
+                              .tools_version = hob_tools_version(s->tools),
+                              .thinking = s->thinking,
+                              .max_output = s->run.output_limit,
+                              .context = s->model.context,
+                              .attempt = s->run.attempt,
+                              .history = s->view->history,
+                              .wire = &s->wire,
+                              .session = hob_str_z(s->id)};
+}
+
+static void open_answer(hob_session *s, const hob_effect *e) {
+    int64_t seq = 0;
+    hob_answer_destroy(s->answer);
+    s->answer = hob_answer_create();
+    s->answer_done = false;
+    memset(s->answer_message, 0, sizeof s->answer_message);
+    memcpy(s->answer_message, e->key.p, HOB_MIN(e->key.n, sizeof s->answer_message - 1));
+    memcpy(s->answer_run, s->run.id, sizeof s->answer_run);
+    hob_str_int(hob_str_skip(e->key, 1), &seq);
+    s->answer_seq = (uint64_t)seq;
+}
+
+static int start(hob_flight *f, const hob_effect *e) {
+    static const hob_model_handler handler = {on_progress, on_done};
+    hob_session *s = f->s;
+    hob_model_request rq;
+    hob_error err;
+    open_answer(s, e);
+    s->answer_provider = s->provider;
+    s->answer_model = s->model;
+    if (s->wire && s->wire_owner != s->provider->ops) hob_session_drop_wire(s);
+    s->wire_owner = s->provider->ops;
+    fill_request(s, &rq);
+    hob_crash_point("effect.model.before");
+    int rc = s->provider->ops->start(s->provider, &rq, s->answer, &handler, f, call_of(f), &err);
+    hob_crash_point("effect.model.after");
+    if (rc < 0) hob_flight_fail(f, rc, &err);
+    return rc;
+}
+
+static void cancel_call(hob_flight *f) {
+    if (f->impl) f->s->answer_provider->ops->cancel(*call_of(f));
+    f->impl = NULL;
+}
+
+static void stop(hob_flight *f, bool hard) {
+    hob_error err;
+    (void)hard;
+    cancel_call(f);
+    hob_fail(&err, HOB_ECANCELLED, 0, "the request was stopped");
+    hob_flight_fail(f, HOB_ECANCELLED, &err);
+}
+
+void hob_model_failed(hob_flight *f) {
+    hob_session *s = f->s;
+    hob_model_outcome o = {.code = f->code,
+                           .error = f->err,
+                           .status = f->err.sub,
+                           .retryable = hob_error_retryable(f->code),
+                           .retry_after_ms = -1};
+    s->answer_done = true;
+    hob_flight_end(f);
+    give_failure(s, &o);
+}
+
+static void destroy(hob_flight *f) {
+    cancel_call(f);
+}
+
+void hob_session_drop_wire(hob_session *s) {
+    if (s->wire && s->wire_owner && s->wire_owner->wire_destroy)
+        s->wire_owner->wire_destroy(s->wire);
+    s->wire = NULL;
+}
+
+const hob_performer hob_perform_call_model = {start, stop, destroy};

@@ -1,0 +1,287 @@
+/*
+ * session.h - the object users hold, from the inside.
+ *
+ * Everything here lives on the loop thread. Calls from other threads arrive as operations (op.c); events leave
+ * through mailboxes (mailbox.c). The way of an event:
+ *
+ *     say (decide) -> append (seq, views change) -> commit -> durable -> readers, effects, operations
+ *
+ * append.c owns that way. perform.c compares what pending() lists with what is under way; each effect has its own
+ * file (perform_model.c, perform_tool.c, perform_timer.c).
+ */
+#ifndef HOB_SRC_SESSION_H
+#define HOB_SRC_SESSION_H
+
+#include <hob/session.h>
+
+#include "model/model.h"
+#include "run/run.h"
+#include "store/store.h"
+#include "tool/tool.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+/* ---- runtime.c ------------------------------------------------------------------------------ */
+
+struct hob_runtime {
+    /* immutable after create */
+    const hob_config *config;
+    hob_config *own_config; /* when the host gave none */
+    hob_loop_mode mode;
+    hob_loop *loop;
+    hob_pool *pool;
+    hob_http *http;
+    hob_exec *exec;
+    hob_models *models;
+    hob_store *store, *memory; /* memory: for IN_MEMORY sessions, made on first use */
+    char **envp;               /* environment of commands */
+    char *exec_helper, *libexec_dir;
+    pthread_t thread; /* the loop's: own, or the one that created the runtime */
+    /* loop thread only */
+    hob_list sessions;
+    unsigned depth; /* > 0 while callbacks of the host run */
+    /* protected by lock */
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool stopping;
+    atomic_bool woken;
+};
+
+int hob_runtime_exec(hob_runtime *rt, hob_exec **out, hob_error *err); /* made on first use */
+int hob_runtime_memory(hob_runtime *rt, hob_store **out, hob_error *err);
+
+/* ---- op.c: calls from any thread, done on the loop -------------------------------------------- */
+
+typedef struct hob_op hob_op;
+struct hob_op {
+    hob_msg msg;
+    hob_list link; /* waiting for a seq to become durable */
+    hob_runtime *rt;
+    hob_session *s;
+    void (*start)(hob_op *op); /* on the loop; ends with hob_op_done, now or later */
+    void *user;
+    uint64_t after; /* done when this is durable */
+    /* protected by rt->lock */
+    bool done;
+    int rc;
+    hob_error err;
+};
+/* Runs op->start on the loop and waits for its end. HOB_EDEADLK inside a callback. */
+int hob_op_run(hob_runtime *rt, hob_op *op, hob_error *err);
+void hob_op_done(hob_op *op, int rc, const hob_error *err); /* [loop] */
+bool hob_on_loop(hob_runtime *rt);
+/* Waits until *flag-like predicate is true; pumps the loop where that is ours to do. Predicate runs under rt->lock.
+ * deadline in mono ms, < 0 = none. HOB_OK, HOB_ETIMEDOUT, HOB_EAGAIN (woken), HOB_EDEADLK. */
+int hob_wait_for(hob_runtime *rt, bool (*ready)(void *user), void *user, int64_t timeout_ms);
+
+/* ---- mailbox.c: events on their way to one reader ------------------------------------------------ */
+
+enum { HOB_MAILBOX_EVENTS = 256, HOB_MAILBOX_BYTES = 256 * 1024, HOB_TAIL_EVENTS = 1024 };
+
+typedef struct hob_delta {
+    hob_event_type type;
+    char key[32]; /* message or call id */
+    int block;
+    size_t offset;
+    hob_str tool; /* name, for arguments; copied */
+} hob_delta;
+
+typedef struct hob_letter { /* an event, or a delta that may still grow */
+    hob_event *event;
+    hob_delta delta;
+    char tool[72], run[64];
+    int64_t ts;
+    hob_buf text;
+} hob_letter;
+
+typedef struct hob_mailbox {
+    pthread_mutex_t lock;
+    hob_letter *ring;
+    size_t head, count, cap, delta_bytes;
+    int fd;     /* eventfd, -1 until asked for */
+    bool ended; /* nothing more will come until another run starts */
+    int error;  /* the session failed */
+} hob_mailbox;
+void hob_mailbox_init(hob_mailbox *m);
+void hob_mailbox_finish(hob_mailbox *m);
+void hob_mailbox_clear(hob_mailbox *m); /* forgets what was not taken */
+bool hob_mailbox_full(hob_mailbox *m);
+void hob_mailbox_put(hob_mailbox *m, hob_event *e);
+/* Joins the newest letter if it is the same stream; drops it when too much is unread (it is ephemeral). */
+void hob_mailbox_put_delta(hob_mailbox *m, const hob_delta *d, hob_str run, int64_t ts,
+                           hob_str text);
+void hob_mailbox_end(hob_mailbox *m, bool ended, int error);
+/* 1 and an event, 0 = empty; *ended and *error as they are. The session id completes a delta's envelope. */
+int hob_mailbox_take(hob_mailbox *m, hob_str session_id, hob_event **out, bool *ended, int *error);
+bool hob_mailbox_ready(hob_mailbox *m);
+int hob_mailbox_fd(hob_mailbox *m);
+
+/* ---- the session ------------------------------------------------------------------------------------ */
+
+typedef struct hob_flight hob_flight; /* an effect under way */
+struct hob_flight {
+    hob_list link;
+    hob_session *s;
+    hob_effect_kind kind;
+    char key[64];
+    hob_ending stopping;
+    bool seen;
+    void *impl;
+    hob_timer later; /* an outcome that must not be given from inside start() or stop() */
+    int code;
+    hob_error err;
+};
+
+enum { HOB_MAX_BLOCKS = 64 };
+
+struct hob_session {
+    hob_list link;
+    hob_runtime *rt;
+    hob_store *store;
+    char id[129], forked_from[129];
+    uint64_t forked_seq;
+    /* options */
+    unsigned flags;
+    hob_approver approver;
+    hob_limits limits;
+    hob_policy *policy;
+    hob_mode mode;
+    char *cwd;
+    hob_buf system; /* the system prompt in force */
+    hob_buf context_origins;
+    /* parts */
+    hob_workspace *workspace;
+    hob_tools *tools;
+    hob_builtins *builtins;
+    hob_tool_env tool_env;
+    hob_model_info model;
+    char model_name[4200]; /* provider/id, or scripted:FILE */
+    hob_provider *provider;
+    hob_thinking thinking;
+    hob_wire *wire;
+    const hob_provider_ops *wire_owner;
+    /* views */
+    hob_view *view;
+    hob_run run;
+    hob_arena *scratch;
+    char fact_error[700];
+    /* the log's way */
+    uint64_t epoch, durable, submitted;
+    hob_event **tail; /* events [tail_base .. tail_base + ntail), the newest ones */
+    uint64_t tail_base;
+    size_t ntail, tail_cap;
+    bool fresh;         /* nothing was stored yet */
+    hob_list ops;       /* operations that wait for durability */
+    int64_t clock_base; /* session time = clock_base + monotonic time */
+    int failed;         /* HOB_E… once a commit failed; until refolded */
+    hob_error fail_error;
+    bool refolding, closing, closed;
+    bool left_alone;   /* an unfinished run that is neither resumed nor settled yet */
+    unsigned inflight; /* store calls not yet answered */
+    hob_op *close_op;  /* waits until they are */
+    /* protected by rt->lock: what other threads may ask without waiting */
+    struct {
+        bool running, parked, settled, failed;
+    } pub;
+    /* effects */
+    hob_list flights;
+    hob_timer kick;
+    /* the answer being streamed */
+    hob_answer *answer;
+    char answer_message[24];
+    char answer_run[64];
+    uint64_t answer_seq;           /* of its model_call_started */
+    hob_provider *answer_provider; /* who makes it: the session's model may change meanwhile */
+    hob_model_info answer_model;
+    bool answer_done;
+    /* the reader */
+    hob_mailbox box;
+    uint64_t cursor;
+    bool reading_cold;
+    atomic_bool starved; /* the mailbox was full; the reader must ask for more */
+    char sent_message[24];
+    size_t sent[HOB_MAX_BLOCKS];
+    hob_event_fn on_event;
+    void *on_event_user;
+    hob_str last_prompt; /* beginning of the prompt being started; for the run's row */
+    char last_prompt_buf[204];
+    /* the result */
+    uint64_t result_seq; /* the last answer since the prompt */
+};
+
+int64_t hob_session_now(hob_session *s);
+
+/* ---- append.c ----------------------------------------------------------------------------------------- */
+/* Feeds an input to the run until it and what follows from it are said, commits, performs. */
+int hob_session_input(hob_session *s, hob_input *in, hob_error *err);
+/* A draft of the session's own (settings, notes). */
+int hob_session_append(hob_session *s, hob_draft *d, hob_error *err);
+int hob_session_fold(hob_session *s, hob_event *e,
+                     hob_error *err); /* apply to the views, keep in the tail */
+void hob_session_commit(hob_session *s);
+void hob_session_fail(hob_session *s, int code, const hob_error *err);
+void hob_session_env(hob_session *s, hob_run_env *env);
+void hob_session_publish(hob_session *s); /* pub.*, and wakes who waits */
+/* Ends op when everything appended so far is durable. */
+void hob_session_op_after(hob_session *s, hob_op *op);
+
+/* ---- perform.c ------------------------------------------------------------------------------------------ */
+void hob_session_perform(hob_session *s);
+void hob_session_kick(hob_session *s); /* perform later, from the loop */
+void hob_session_drop_flights(hob_session *s);
+typedef struct hob_performer {
+    int (*start)(hob_flight *f, const hob_effect *e);
+    void (*stop)(hob_flight *f, bool hard);
+    void (*destroy)(hob_flight *f);
+} hob_performer;
+extern const hob_performer hob_perform_call_model, hob_perform_run_tool, hob_perform_timer;
+/* Gives the outcome on the next turn of the loop. */
+void hob_flight_fail(hob_flight *f, int code, const hob_error *err);
+void hob_flight_end(hob_flight *f); /* unlinks and destroys */
+/* What failed or never started, as an input. */
+void hob_model_failed(hob_flight *f);
+void hob_tool_failed(hob_flight *f);
+
+void hob_session_drop_wire(hob_session *s);
+
+/* ---- reader.c ------------------------------------------------------------------------------------------- */
+void hob_session_deliver(hob_session *s); /* durable events and deltas into the mailbox */
+void hob_session_tool_output(hob_session *s, hob_str call, size_t offset, hob_str text);
+
+/* ---- result.c ------------------------------------------------------------------------------------------- */
+void hob_session_note_result(hob_session *s, const hob_event *e, const hob_json *data);
+hob_result *hob_session_result(hob_session *s);
+
+/* ---- prompt.c: the system prompt ------------------------------------------------------------------------- */
+int hob_session_build_prompt(hob_session *s, const hob_session_opts *o, hob_error *err);
+
+/* ---- page.c ---------------------------------------------------------------------------------------------- */
+hob_page *hob_page_create(void);
+void hob_page_add(hob_page *p, hob_str row);
+void hob_page_set_next(hob_page *p, hob_str next);
+void hob_page_add_session(hob_page *p, const hob_store_session *row);
+void hob_page_add_run(hob_page *p, const hob_store_run *row);
+/* manage.c */
+int hob_store_events_page(hob_runtime *rt, hob_store *store, hob_str session, uint64_t after,
+                          size_t limit, hob_page **out, hob_error *err);
+
+/* ---- load.c: folding what the store has -------------------------------------------------------------------- */
+typedef void (*hob_loaded_fn)(hob_session *s, int code, const hob_error *err, void *user);
+/* Folds the stored events of `from` (this session, or the one it is forked from) into fresh views. */
+void hob_session_load(hob_session *s, hob_str from, hob_loaded_fn done, void *user);
+
+/* ---- settings.c --------------------------------------------------------------------------------------------- */
+int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err);
+int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err);
+/* Writes what a reader of the log must know: session_opened once, config_changed when something differs. */
+int hob_session_say_settings(hob_session *s, hob_error *err);
+
+/* ---- close.c: a store call was answered. False: the session is gone, touch nothing. -------------------------- */
+bool hob_session_arrived(hob_session *s);
+
+/* ---- open.c ----------------------------------------------------------------------------------------- */
+hob_session *hob_session_new(hob_runtime *rt);
+void hob_session_free(hob_session *s);
+
+#endif

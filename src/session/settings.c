@@ -1,0 +1,207 @@
+/*
+ * settings.c - options and configuration turned into a session's parts, and written into its log.
+ */
+#include "session/session.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/* ---- model ------------------------------------------------------------------------------------------- */
+
+/* The name under which the session finds its model again, from any folder. */
+static void name_model(hob_session *s) {
+    char *script = hob_dupz(s->model.script), path[PATH_MAX];
+    if (hob_str_eqz(s->model.api, "scripted"))
+        snprintf(s->model_name, sizeof s->model_name, "scripted:%s",
+                 realpath(script, path) ? path : script);
+    else
+        snprintf(s->model_name, sizeof s->model_name, "%.*s/%.*s", HOB_FMT(s->model.provider),
+                 HOB_FMT(s->model.id));
+    hob_free(script);
+}
+
+int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err) {
+    hob_provider_env env = {.loop = s->rt->loop, .http = s->rt->http, .pool = s->rt->pool};
+    hob_model_info info;
+    hob_provider *provider;
+    int rc = hob_models_resolve(s->rt->models, hint, &info, err);
+    if (rc >= 0) rc = hob_models_check_key(s->rt->models, &info, err);
+    if (rc >= 0) rc = hob_models_provider(s->rt->models, &env, &info, &provider, err);
+    if (rc < 0) return rc;
+    s->model = info;
+    s->provider = provider;
+    if (info.thinking != HOB_THINKING_DEFAULT) s->thinking = info.thinking;
+    name_model(s);
+    if (!hob_str_eqz(info.api, "scripted")) hob_http_preload(s->rt->http);
+    return HOB_OK;
+}
+
+/* The wish of the caller, else what the session used, else the configuration. */
+static int choose_model(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    hob_str hint = o->model           ? hob_str_z(o->model)
+                   : s->view->model.n ? s->view->model
+                                      : hob_config_str(s->rt->config, "model");
+    hob_str level = o->thinking           ? hob_str_z(o->thinking)
+                    : s->view->thinking.n ? s->view->thinking
+                                          : hob_config_str(s->rt->config, "thinking");
+    if (!hint.n)
+        return hob_fail(
+            err, HOB_ECONFIG, 0,
+            "no model is chosen: give one (-m PROVIDER/MODEL), set HOB_MODEL, or write \"model\" into "
+            "the configuration; scripted:FILE works without a network");
+    if (level.n && hob_thinking_from(level, &s->thinking) < 0)
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "unknown thinking level %.*s: off minimal low medium high xhigh",
+                        HOB_FMT(level));
+    hob_thinking wanted = s->thinking;
+    int rc = hob_session_use_model(s, hint, err);
+    if (rc >= 0 && o->thinking)
+        s->thinking = wanted; /* said by itself counts more than in the hint */
+    return rc;
+}
+
+/* ---- policy: the mode is this process's; one that the log remembers is never restored ------------------- */
+
+enum { MAX_RULES = 4096 };
+
+typedef struct rules {
+    hob_str at[MAX_RULES];
+    size_t n;
+} rules;
+
+static void add_config_rules(rules *r, const hob_config *c, const char *path) {
+    const hob_json *list = hob_config_json(c, path);
+    for (const hob_json *v = hob_json_first(list); v && r->n < MAX_RULES; v = hob_json_next(v))
+        r->at[r->n++] = hob_json_str(v);
+}
+
+static void add_option_rules(rules *r, const char *const *list) {
+    for (size_t i = 0; list && list[i] && r->n < MAX_RULES; i++) r->at[r->n++] = hob_str_z(list[i]);
+}
+
+static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    hob_str mode = o->permission_mode ? hob_str_z(o->permission_mode)
+                                      : hob_config_str(s->rt->config, "permissions.mode");
+    rules *sets = hob_alloc(3 * sizeof *sets);
+    rules *allow = sets, *ask = sets + 1, *deny = sets + 2;
+    if (mode.n && hob_mode_from(mode, &s->mode) < 0) {
+        hob_free(sets);
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "unknown permission mode %.*s: ask accept-edits plan yolo", HOB_FMT(mode));
+    }
+    add_config_rules(allow, s->rt->config, "permissions.allow");
+    add_config_rules(ask, s->rt->config, "permissions.ask");
+    add_config_rules(deny, s->rt->config, "permissions.deny");
+    add_option_rules(allow, o->allow);
+    add_option_rules(deny, o->deny);
+    hob_policy_opts po = {.mode = s->mode,
+                          .allow = allow->at,
+                          .nallow = allow->n,
+                          .ask = ask->at,
+                          .nask = ask->n,
+                          .deny = deny->at,
+                          .ndeny = deny->n};
+    int rc = hob_policy_create(&po, &s->policy, err);
+    hob_free(sets);
+    return rc;
+}
+
+/* ---- tools -------------------------------------------------------------------------------------------------- */
+
+static int open_workspace(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    hob_str roots[64];
+    size_t n = 0;
+    roots[n++] = hob_str_z(s->cwd);
+    for (size_t i = 0; o->add_dirs && o->add_dirs[i]; i++) {
+        if (n == HOB_ARRAY_LEN(roots))
+            return hob_fail(err, HOB_ETOOBIG, 0, "more than 63 further folders");
+        roots[n++] = hob_str_z(o->add_dirs[i]);
+    }
+    return hob_workspace_open(roots, n, &s->workspace, err);
+}
+
+static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    int rc = HOB_OK;
+    if (s->cwd && !(o->flags & HOB_SESSION_NO_BUILTIN_TOOLS)) {
+        rc = open_workspace(s, o, err);
+        if (rc >= 0) rc = hob_runtime_exec(s->rt, &s->tool_env.exec, err);
+        if (rc < 0) return rc;
+        s->tool_env.loop = s->rt->loop;
+        s->tool_env.pool = s->rt->pool;
+        s->tool_env.workspace = s->workspace;
+        s->tool_env.envp = (const char *const *)s->rt->envp;
+        rc = hob_builtins_create(&s->tool_env, s->tools, &s->builtins, err);
+    }
+    for (size_t i = 0; rc >= 0 && i < o->ntools; i++)
+        rc = hob_tools_add(s->tools, &o->tools[i], err);
+    return rc;
+}
+
+/* ---- limits --------------------------------------------------------------------------------------------------- */
+
+static int64_t limit(int64_t said, const hob_config *c, const char *path) {
+    return said > 0 ? said : hob_config_int(c, path, 0);
+}
+
+static void choose_limits(hob_session *s, const hob_session_opts *o) {
+    const hob_config *c = s->rt->config;
+    s->limits = (hob_limits){
+        .turns = limit(o->max_turns, c, "budget.turns"),
+        .tokens = limit(o->max_tokens, c, "budget.tokens"),
+        .tool_calls = limit(o->max_tool_calls, c, "budget.tool_calls"),
+        .ms = o->timeout_ms > 0 ? o->timeout_ms
+                                : (int64_t)(hob_config_double(c, "budget.seconds", 0) * 1000),
+        .cost_usd =
+            o->max_cost_usd > 0 ? o->max_cost_usd : hob_config_double(c, "budget.cost_usd", 0)};
+}
+
+int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    s->flags = o->flags;
+    s->approver = o->approver;
+    choose_limits(s, o);
+    int rc = choose_policy(s, o, err);
+    if (rc >= 0) rc = add_tools(s, o, err);
+    if (rc >= 0) rc = choose_model(s, o, err);
+    if (rc >= 0) rc = hob_session_build_prompt(s, o, err);
+    return rc;
+}
+
+/* ---- what the log must say ----------------------------------------------------------------------------------------- */
+
+static void write_settings(hob_session *s, hob_jsonw *w) {
+    const hob_view *v = s->view;
+    hob_str model = hob_str_z(s->model_name), mode = hob_str_z(hob_mode_name(s->mode));
+    hob_str level = s->thinking ? hob_str_z(hob_thinking_name(s->thinking)) : HOB_STR_NULL;
+    hob_str system = hob_buf_str(&s->system);
+    if (!hob_str_eq(v->model, model)) hob_jsonw_kstr(w, "model", model);
+    if (!hob_str_eq(v->thinking, level) && level.n) hob_jsonw_kstr(w, "thinking", level);
+    if (!hob_str_eq(v->permission_mode, mode)) hob_jsonw_kstr(w, "permission_mode", mode);
+    if (!hob_str_eq(v->system_prompt, system)) hob_jsonw_kstr(w, "system_prompt", system);
+}
+
+int hob_session_say_settings(hob_session *s, hob_error *err) {
+    bool opened = s->view->id.n > 0;
+    hob_draft d;
+    hob_jsonw w;
+    hob_draft_init(&d, opened ? HOB_EVENT_CONFIG_CHANGED : HOB_EVENT_SESSION_OPENED);
+    hob_jsonw_init(&w, &d.data);
+    hob_jsonw_object(&w);
+    if (!opened) {
+        hob_jsonw_kstr(&w, "cwd", hob_str_z(s->cwd));
+        hob_jsonw_kstr(&w, "version", HOB_STR(HOB_VERSION));
+        if (s->forked_from[0]) {
+            hob_jsonw_key(&w, "forked_from");
+            hob_jsonw_object(&w);
+            hob_jsonw_kstr(&w, "session", hob_str_z(s->forked_from));
+            hob_jsonw_kint(&w, "seq", (int64_t)s->forked_seq);
+            hob_jsonw_object_end(&w);
+        }
+    }
+    write_settings(s, &w);
+    hob_jsonw_object_end(&w);
+    if (opened && d.data.n <= 2) { /* nothing differs */
+        hob_draft_finish(&d);
+        return HOB_OK;
+    }
+    return hob_session_append(s, &d, err);
+}

@@ -1,0 +1,120 @@
+/*
+ * wait.c - waiting for events and for the end of the work.
+ */
+#include "session/session.h"
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+static bool box_ready(void *user) {
+    return hob_mailbox_ready(&((hob_session *)user)->box);
+}
+
+static void start_refill(hob_op *op) {
+    hob_session_deliver(op->s);
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_next_event(hob_session *s, int64_t timeout_ms, hob_event **out) {
+    bool ended;
+    int error;
+    for (;;) {
+        if (hob_mailbox_take(&s->box, hob_str_z(s->id), out, &ended, &error)) return 1;
+        if (error) return error;
+        if (atomic_exchange(&s->starved,
+                            false)) { /* more was held back while the mailbox was full */
+            hob_op op = {.start = start_refill, .s = s};
+            int rc = hob_op_run(s->rt, &op, NULL);
+            if (rc < 0) return rc;
+            continue;
+        }
+        if (ended) return 0;
+        int rc = hob_wait_for(s->rt, box_ready, s, timeout_ms);
+        if (rc < 0) return rc;
+    }
+}
+
+int hob_session_fd(hob_session *s) {
+    return hob_mailbox_fd(&s->box);
+}
+
+typedef struct reading {
+    hob_op op;
+    uint64_t seq;
+    hob_event_fn fn;
+    void *user;
+} reading;
+
+static void start_seek(hob_op *op) {
+    reading *r = HOB_CONTAINER(op, reading, op);
+    hob_mailbox_clear(&op->s->box);
+    op->s->sent_message[0] = 0;
+    op->s->cursor = HOB_MIN(r->seq, op->s->durable);
+    hob_session_deliver(op->s);
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_seek(hob_session *s, uint64_t seq) {
+    reading r = {.op = {.start = start_seek, .s = s}, .seq = seq};
+    return hob_op_run(s->rt, &r.op, NULL);
+}
+
+static void start_on_event(hob_op *op) {
+    reading *r = HOB_CONTAINER(op, reading, op);
+    op->s->on_event = r->fn;
+    op->s->on_event_user = r->user;
+    hob_session_kick(op->s);
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_on_event(hob_session *s, hob_event_fn fn, void *user) {
+    reading r = {.op = {.start = start_on_event, .s = s}, .fn = fn, .user = user};
+    return hob_op_run(s->rt, &r.op, NULL);
+}
+
+/* ---- the end of the work ------------------------------------------------------------------------------------ */
+
+static bool at_rest(void *user) {
+    hob_session *s = user;
+    return s->pub.settled || s->pub.failed || (s->pub.parked && s->approver == HOB_APPROVER_NONE);
+}
+
+typedef struct resulting {
+    hob_op op;
+    hob_result *result;
+} resulting;
+
+static void start_result(hob_op *op) {
+    HOB_CONTAINER(op, resulting, op)->result = hob_session_result(op->s);
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_wait(hob_session *s, int64_t timeout_ms, hob_result **out, hob_error *err) {
+    resulting r = {.op = {.start = start_result, .s = s}};
+    int rc = hob_wait_for(s->rt, at_rest, s, timeout_ms);
+    if (rc < 0) return hob_fail(err, rc, 0, "%s", hob_error_text(rc));
+    if (!out) return HOB_OK;
+    rc = hob_op_run(s->rt, &r.op, err);
+    if (rc >= 0) *out = r.result;
+    return rc;
+}
+
+int hob_session_prompt_and_wait(hob_session *s, hob_str text, int64_t timeout_ms, hob_result **out,
+                                hob_error *err) {
+    int rc = hob_session_prompt(s, text, err);
+    return rc < 0 ? rc : hob_session_wait(s, timeout_ms, out, err);
+}
+
+static int look(hob_session *s, const bool *flag) {
+    pthread_mutex_lock(&s->rt->lock);
+    bool yes = *flag;
+    pthread_mutex_unlock(&s->rt->lock);
+    return yes;
+}
+
+int hob_session_is_running(hob_session *s) {
+    return look(s, &s->pub.running);
+}
+
+int hob_session_is_parked(hob_session *s) {
+    return look(s, &s->pub.parked);
+}

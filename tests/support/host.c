@@ -1,0 +1,212 @@
+#include "support/host.h"
+
+#include "support/check.h"
+
+#include <stdio.h>
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+void host_script(host *r, const char *script) {
+    hob_buf text;
+    hob_buf_init(&text, 1u << 20);
+    for (const char *p = script; *p; p++) hob_buf_addc(&text, *p == '\'' ? '"' : *p);
+    hob_test_file(&r->folder, "script.json", hob_buf_str(&text));
+    hob_buf_finish(&text);
+    snprintf(r->model, sizeof r->model, "scripted:%s/script.json", r->dir);
+}
+
+void host_init(host *r, const char *script) {
+    memset(r, 0, sizeof *r);
+    hob_test_folder_make(&r->folder);
+    r->dir = r->folder.path;
+    host_script(r, script);
+    r->config = hob_config_create();
+    r->ro = (hob_runtime_opts)HOB_RUNTIME_OPTS_INIT;
+    r->so = (hob_session_opts)HOB_SESSION_OPTS_INIT;
+    r->ro.config = r->config;
+    r->ro.store = "memory";
+    r->ro.state_dir = r->dir;
+    r->so.model = r->model;
+    r->so.cwd = r->dir;
+}
+
+void host_config(host *r, const char *path, const char *json) {
+    if (hob_config_set(r->config, path, hob_str_z(json), HOB_ORIGIN_FLAG, &r->err) < 0)
+        fail_msg("%s", r->err.message);
+}
+
+void host_open(host *r) {
+    if (!r->rt && hob_runtime_create(&r->ro, &r->rt, &r->err) < 0)
+        fail_msg("runtime: %s", r->err.message);
+    if (hob_session_create(r->rt, &r->so, &r->s, &r->err) < 0)
+        fail_msg("session: %s", r->err.message);
+}
+
+void host_close(host *r) {
+    hob_session_detach(r->s);
+    hob_runtime_destroy(r->rt);
+    hob_result_destroy(r->result);
+    r->s = NULL;
+    r->rt = NULL;
+    r->result = NULL;
+}
+
+void host_finish(host *r) {
+    host_close(r);
+    hob_config_destroy(r->config);
+    hob_test_folder_remove(&r->folder);
+}
+
+/* ---- work ---------------------------------------------------------------------------------------- */
+
+const char *host_wait(host *r) {
+    static char status[32];
+    hob_result_destroy(r->result);
+    r->result = NULL;
+    if (hob_session_wait(r->s, 60000, &r->result, &r->err) < 0)
+        fail_msg("wait: %s", r->err.message);
+    hob_str st = hob_result_status(r->result);
+    snprintf(status, sizeof status, "%.*s", (int)st.n, st.p);
+    return status;
+}
+
+const char *host_prompt(host *r, const char *text) {
+    if (hob_session_prompt(r->s, hob_str_z(text), &r->err) < 0)
+        fail_msg("prompt: %s", r->err.message);
+    return host_wait(r);
+}
+
+const char *host_text(host *r) {
+    hob_str t = hob_result_text(r->result);
+    snprintf(r->text, sizeof r->text, "%.*s", (int)t.n, t.p ? t.p : "");
+    return r->text;
+}
+
+hob_event *host_until(host *r, hob_event_type type, const char *field, const char *value) {
+    hob_event *e;
+    char got[256];
+    for (;;) {
+        int rc = hob_session_next_event(r->s, 60000, &e);
+        if (rc <= 0) fail_msg("no such event: next_event returned %d", rc);
+        if (hob_event_type_of(e) == type &&
+            (!field || (hob_event_field(e, field, got, sizeof got) >= 0 && !strcmp(got, value))))
+            return e;
+        hob_event_unref(e);
+    }
+}
+
+/* ---- the log --------------------------------------------------------------------------------------- */
+
+static void add(host *r, const char *fmt, ...) {
+    size_t n = strlen(r->log);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(r->log + n, sizeof r->log - n, fmt, ap);
+    va_end(ap);
+}
+
+static void describe(host *r, const hob_json *e) {
+    static const char *const fields[] = {
+        "origin", "item",  "call",   "tool",   "decision", "approved",      "outcome", "stop",
+        "code",   "limit", "status", "reason", "mode",     "nobody_to_ask", "again",   NULL};
+    const hob_json *d = hob_json_get(e, "data");
+    hob_str type = hob_json_get_str(e, "type");
+    add(r, "%.*s", (int)type.n, type.p);
+    for (int i = 0; fields[i]; i++) {
+        const hob_json *v = hob_json_get(d, fields[i]);
+        hob_str s = hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v);
+        if (v) add(r, " %.*s", (int)s.n, s.p);
+    }
+    const hob_json *b = hob_json_first(hob_json_get(d, "content"));
+    hob_str text = hob_json_get_str(b, "text");
+    if (text.n) add(r, " \"%.*s\"", (int)(text.n > 60 ? 60 : text.n), text.p);
+    add(r, "\n");
+}
+
+static void each_event(host *r, void (*fn)(host *, const hob_json *)) {
+    hob_page *p = NULL;
+    uint64_t after = 0;
+    do {
+        hob_page_destroy(p);
+        if (hob_session_entries(r->s, after, &p, &r->err) < 0)
+            fail_msg("entries: %s", r->err.message);
+        for (size_t i = 0; i < hob_page_count(p); i++) {
+            hob_arena *a = hob_arena_create(0);
+            const hob_json *e;
+            assert_true(hob_json_parse(a, hob_page_row(p, i), NULL, &e, NULL) >= 0);
+            after = (uint64_t)hob_json_get_int(e, "seq", 0);
+            fn(r, e);
+            hob_arena_destroy(a);
+        }
+    } while (hob_page_next(p).n);
+    hob_page_destroy(p);
+}
+
+const char *host_log(host *r) {
+    r->log[0] = 0;
+    each_event(r, describe);
+    return r->log;
+}
+
+int host_count(host *r, const char *type) {
+    int n = 0;
+    size_t len = strlen(type);
+    for (const char *p = host_log(r); p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+        n += !strncmp(p, type, len) && (p[len] == ' ' || p[len] == '\n');
+    return n;
+}
+
+/* ---- gates ------------------------------------------------------------------------------------------------ */
+
+static void gate_run(const hob_tool_call *call, hob_reply *reply, void *user) {
+    gate *g = user;
+    (void)call;
+    pthread_mutex_lock(&g->lock);
+    g->reply = reply;
+    g->started++;
+    pthread_cond_broadcast(&g->cond);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static void gate_cancel(const hob_tool_call *call, int hard, void *user) {
+    gate *g = user;
+    (void)call, (void)hard;
+    pthread_mutex_lock(&g->lock);
+    hob_reply *reply = g->reply;
+    g->reply = NULL;
+    g->cancelled++;
+    pthread_mutex_unlock(&g->lock);
+    if (reply) hob_reply_text(reply, HOB_OUTCOME_CANCELLED, hob_str_z("stopped by the gate"));
+}
+
+void gate_init(gate *g, const char *name, hob_tool_class class_) {
+    memset(g, 0, sizeof *g);
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->cond, NULL);
+    g->tool = (hob_tool)HOB_TOOL_INIT;
+    g->tool.name = name;
+    g->tool.description = "waits until it is let go";
+    g->tool.class_ = class_;
+    g->tool.run = gate_run;
+    g->tool.cancel = gate_cancel;
+    g->tool.user = g;
+}
+
+void gate_wait_started(gate *g, int n) {
+    pthread_mutex_lock(&g->lock);
+    while (g->started < n) pthread_cond_wait(&g->cond, &g->lock);
+    pthread_mutex_unlock(&g->lock);
+}
+
+void gate_answer(gate *g, const char *text) {
+    pthread_mutex_lock(&g->lock);
+    hob_reply *reply = g->reply;
+    g->reply = NULL;
+    pthread_mutex_unlock(&g->lock);
+    if (reply) hob_reply_text(reply, HOB_OUTCOME_OK, hob_str_z(text));
+}
+
+void gate_finish(gate *g) {
+    pthread_cond_destroy(&g->cond);
+    pthread_mutex_destroy(&g->lock);
+}
