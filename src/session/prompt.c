@@ -31,12 +31,10 @@ static void add_environment(hob_session *s, hob_buf *b) {
 }
 
 static int add_context(hob_session *s, hob_buf *b, hob_error *err) {
-    hob_context_opts o = {.cwd = s->cwd};
-    hob_str file = hob_config_file(s->rt->config);
-    char *dir = hob_dupz(file);
-    char *slash = file.n ? strrchr(dir, '/') : NULL;
-    if (slash) *slash = 0;
-    o.config_dir = slash ? dir : NULL;
+    int64_t max = hob_config_int(s->rt->config, "context.max_bytes", 0);
+    if (max == 0) return HOB_OK; /* switched off */
+    char *dir = hob_dupz(hob_config_dir(s->rt->config));
+    hob_context_opts o = {.cwd = s->cwd, .config_dir = *dir ? dir : NULL, .max_total = (size_t)max};
     int rc = hob_context_load(&o, b, &s->context_origins);
     hob_free(dir);
     return rc < 0 ? hob_fail(err, rc, 0, "the AGENTS.md files of this folder could not be read")

@@ -61,7 +61,8 @@ int hob_runtime_exec(hob_runtime *rt, hob_exec **out, hob_error *err) {
 
 static int open_http(hob_runtime *rt, hob_error *err) {
     char *ca = hob_dupz(hob_config_str(rt->config, "net.ca_file"));
-    char *proxy = hob_dupz(hob_config_str(rt->config, "net.https_proxy"));
+    hob_str https = hob_config_str(rt->config, "net.https_proxy");
+    char *proxy = hob_dupz(https.n ? https : hob_config_str(rt->config, "net.all_proxy"));
     char *none = hob_dupz(hob_config_str(rt->config, "net.no_proxy"));
     hob_http_opts o = {.pool = rt->pool,
                        .ca_file = *ca ? ca : NULL,

@@ -62,47 +62,48 @@ static int choose_model(hob_session *s, const hob_session_opts *o, hob_error *er
 
 /* ---- policy: the mode is this process's; one that the log remembers is never restored ------------------- */
 
-enum { MAX_RULES = 4096 };
-
-typedef struct rules {
-    hob_str at[MAX_RULES];
-    size_t n;
-} rules;
-
-static void add_config_rules(rules *r, const hob_config *c, const char *path) {
-    const hob_json *list = hob_config_json(c, path);
-    for (const hob_json *v = hob_json_first(list); v && r->n < MAX_RULES; v = hob_json_next(v))
-        r->at[r->n++] = hob_json_str(v);
+/* Rules of the configuration and of the caller, as one JSON list; later rules take nothing away. */
+static void join_rules(const hob_config *c, const char *path, const char *const *more,
+                       hob_buf *out) {
+    hob_jsonw w;
+    hob_jsonw_init(&w, out);
+    hob_jsonw_array(&w);
+    for (const hob_json *v = hob_json_first(hob_config_json(c, path)); v; v = hob_json_next(v))
+        hob_jsonw_str(&w, hob_json_str(v));
+    for (size_t i = 0; more && more[i]; i++) hob_jsonw_str(&w, hob_str_z(more[i]));
+    hob_jsonw_array_end(&w);
 }
 
-static void add_option_rules(rules *r, const char *const *list) {
-    for (size_t i = 0; list && list[i] && r->n < MAX_RULES; i++) r->at[r->n++] = hob_str_z(list[i]);
+static int add_rules(hob_config *c, const char *path, const char *const *more, hob_error *err) {
+    hob_buf list;
+    if (!more || !more[0]) return HOB_OK;
+    hob_buf_init(&list, 1u << 20);
+    join_rules(c, path, more, &list);
+    int rc = list.err ? hob_fail(err, HOB_ETOOBIG, 0, "too many rules for %s", path)
+                      : hob_config_set(c, path, hob_buf_str(&list), HOB_ORIGIN_FLAG, err);
+    hob_buf_finish(&list);
+    return rc;
 }
 
+static int set_mode(hob_config *c, const char *mode, hob_error *err) {
+    hob_buf word;
+    if (!mode) return HOB_OK;
+    hob_buf_init(&word, 4096);
+    hob_json_quote(&word, hob_str_z(mode));
+    int rc = hob_config_set(c, "permissions.mode", hob_buf_str(&word), HOB_ORIGIN_FLAG, err);
+    hob_buf_finish(&word);
+    return rc;
+}
+
+/* The caller's wishes meet the same administrator's policy as any flag. */
 static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *err) {
-    hob_str mode = o->permission_mode ? hob_str_z(o->permission_mode)
-                                      : hob_config_str(s->rt->config, "permissions.mode");
-    rules *sets = hob_alloc(3 * sizeof *sets);
-    rules *allow = sets, *ask = sets + 1, *deny = sets + 2;
-    if (mode.n && hob_mode_from(mode, &s->mode) < 0) {
-        hob_free(sets);
-        return hob_fail(err, HOB_EINVAL, 0,
-                        "unknown permission mode %.*s: ask accept-edits plan yolo", HOB_FMT(mode));
-    }
-    add_config_rules(allow, s->rt->config, "permissions.allow");
-    add_config_rules(ask, s->rt->config, "permissions.ask");
-    add_config_rules(deny, s->rt->config, "permissions.deny");
-    add_option_rules(allow, o->allow);
-    add_option_rules(deny, o->deny);
-    hob_policy_opts po = {.mode = s->mode,
-                          .allow = allow->at,
-                          .nallow = allow->n,
-                          .ask = ask->at,
-                          .nask = ask->n,
-                          .deny = deny->at,
-                          .ndeny = deny->n};
-    int rc = hob_policy_create(&po, &s->policy, err);
-    hob_free(sets);
+    hob_config *c = hob_config_dup(s->rt->config);
+    int rc = set_mode(c, o->permission_mode, err);
+    if (rc >= 0) rc = add_rules(c, "permissions.allow", o->allow, err);
+    if (rc >= 0) rc = add_rules(c, "permissions.deny", o->deny, err);
+    if (rc >= 0) rc = hob_policy_from_config(c, hob_str_z(s->cwd), &s->policy, err);
+    if (rc >= 0) rc = hob_mode_from(hob_config_str(c, "permissions.mode"), &s->mode);
+    hob_config_destroy(c);
     return rc;
 }
 
@@ -130,6 +131,10 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
         s->tool_env.pool = s->rt->pool;
         s->tool_env.workspace = s->workspace;
         s->tool_env.envp = (const char *const *)s->rt->envp;
+        s->tool_env.timeout_ms =
+            (int64_t)(hob_config_double(s->rt->config, "tools.timeout_s", 0) * 1000);
+        s->tool_env.max_head = (size_t)hob_config_int(s->rt->config, "tools.output_bytes", 0) / 2;
+        s->tool_env.max_tail = s->tool_env.max_head;
         rc = hob_builtins_create(&s->tool_env, s->tools, &s->builtins, err);
     }
     for (size_t i = 0; rc >= 0 && i < o->ntools; i++)
