@@ -21,7 +21,8 @@ extern "C" {
 /* X(NAME, name, durable, what it says, fields of data) - docs/events.md is made from this list. */
 #define HOB_EVENTS(X)                                                                              \
     X(SESSION_OPENED, session_opened, 1, "The session was created.",                               \
-      "cwd, model, thinking, version, forked_from?{session, seq}")                                 \
+      "cwd, version, model?, thinking?, permission_mode?, system_prompt?, "                        \
+      "forked_from?{session, seq}")                                                                \
     X(CONFIG_CHANGED, config_changed, 1, "A setting that matters for later runs changed.",         \
       "model?, thinking?, system_prompt?, permission_mode?, title?")                               \
     X(RUN_STARTED, run_started, 1, "A run began. Continuing an interrupted run names it.",         \
@@ -44,13 +45,15 @@ extern "C" {
       "message, model, stop(done|tools|length|refusal|continue|aborted), content[], usage{}, "     \
       "cost_usd, response_id?")                                                                    \
     X(MODEL_CALL_FAILED, model_call_failed, 1, "A request to the model failed.",                   \
-      "message, attempt, code, status?, error, retryable, shown, usage?{}")                        \
+      "message, attempt, code, status?, error, retryable, shown, retry_after_ms?, jitter, "        \
+      "usage?{}, cost_usd?")                                                                       \
     X(RETRY_SCHEDULED, retry_scheduled, 1, "It will be tried again.",                              \
-      "attempt, delay_ms, due, error")                                                             \
+      "attempt, attempts, delay_ms, due, error")                                                   \
     X(TURN_DISCARDED, turn_discarded, 1, "Text that was shown is not part of the conversation.",   \
       "message, reason")                                                                           \
     X(TOOL_DECIDED, tool_decided, 1, "May this call run?",                                         \
-      "call, tool, decision(allow|ask|deny), by, reason?, nobody_to_ask?")                         \
+      "call, tool, decision(allow|ask|deny), by, reason?, class(read_only|idempotent|unsafe), "    \
+      "nobody_to_ask?, invalid?, warning?")                                                        \
     X(APPROVAL_REQUESTED, approval_requested, 1, "Someone is asked; the run waits, parked.",       \
       "call, tool, args, args_hash")                                                               \
     X(APPROVAL_RESOLVED, approval_resolved, 1, "The answer, once.", "call, approved, reason?, by") \
@@ -64,7 +67,8 @@ extern "C" {
     X(CHILD_REUSED, child_reused, 1, "A sub-agent was sent another message.", "child, agent")      \
     X(CHILD_FINISHED, child_finished, 1, "A sub-agent ended.", "child, status")                    \
     X(COMPACTED, compacted, 1, "Older history was replaced by a summary.", "summary, first_kept")  \
-    X(BRANCH_MOVED, branch_moved, 1, "The conversation continues from another entry.", "to, from") \
+    X(BRANCH_MOVED, branch_moved, 1, "The conversation continues from another entry.",             \
+      "to, from?")                                                                                 \
     X(LABEL_SET, label_set, 1, "An entry was labelled.", "target, label")                          \
     X(NOTE, note, 1, "A remark of the host, not shown to the model.", "kind, text, value?")        \
     X(LIMIT_REACHED, limit_reached, 1, "A limit ended the run.",                                   \

@@ -9,8 +9,6 @@
 
 #include "base/json_scan.h"
 
-#include <limits.h>
-
 static int not_an_event(hob_error *err) {
     return hob_fail(err, HOB_EPARSE, 0, "not an event: an object with type and data is expected");
 }
@@ -24,6 +22,10 @@ static int check(hob_event *e, int64_t seq, hob_str ts, hob_error *err) {
     if (!e->name.n) return hob_fail(err, HOB_EPARSE, 0, "event %lld has no type", (long long)seq);
     e->type = hob_event_type_from(e->name);
     return HOB_OK;
+}
+
+static int turn_of(int64_t n) {
+    return n > 0 && n <= HOB_TURN_MAX ? (int)n : 0;
 }
 
 /* ---- any line ------------------------------------------------------------------------------------------- */
@@ -42,7 +44,7 @@ static int read_any(hob_event *e, hob_arena *a, const hob_json **data, hob_error
     *data = hob_json_get(o, "data");
     if (!hob_json_is(o, HOB_JSON_OBJECT) || !hob_json_is(*data, HOB_JSON_OBJECT))
         return not_an_event(err);
-    e->turn = (int)hob_json_get_int(o, "turn", 0);
+    e->turn = turn_of(hob_json_get_int(o, "turn", 0));
     e->name = hob_event_own(e, hob_json_get(o, "type"));
     e->session_id = hob_event_own(e, hob_json_get(o, "session_id"));
     e->run_id = hob_event_own(e, hob_json_get(o, "run_id"));
@@ -141,11 +143,11 @@ static bool take_members(hob_event *e, plain *r) {
  * object, then so is the line. With an arena it is parsed, else only looked at. */
 static int read_plain(hob_event *e, hob_arena *a, const hob_json **data, hob_error *err) {
     plain r = {.p = e->json.p, .end = e->json.p + e->json.n};
-    if (!take_members(e, &r) || r.turn > INT_MAX || r.end - r.p < 3) return 0;
+    if (!take_members(e, &r) || r.end - r.p < 3) return 0;
     if (*r.p != '{' || r.end[-2] != '}' || r.end[-1] != '}') return 0;
     e->data = hob_str_n(r.p, (size_t)(r.end - r.p) - 1);
     if (a ? hob_json_parse(a, e->data, NULL, data, NULL) < 0 : !hob_json_valid(e->data)) return 0;
-    e->turn = (int)r.turn;
+    e->turn = turn_of(r.turn);
     int rc = check(e, r.seq, r.ts, err);
     return rc < 0 ? rc : 1;
 }
@@ -156,7 +158,7 @@ static hob_event *event_create(hob_str json) {
     hob_event *e = hob_realloc(NULL, sizeof *e + json.n);
     char *text = (char *)(e + 1);
     *e = (hob_event){.json = hob_str_n(text, json.n)};
-    memcpy(text, json.p, json.n);
+    if (json.n) memcpy(text, json.p, json.n);
     atomic_init(&e->refs, 1);
     return e;
 }
@@ -176,6 +178,8 @@ static int read_line(hob_event *e, hob_arena *a, const hob_json **data, hob_erro
 int hob_event_read(hob_str json, hob_arena *a, hob_event **out, const hob_json **data,
                    hob_error *err) {
     const hob_json *parsed = NULL;
+    if (json.n > HOB_EVENT_LINE_MAX)
+        return hob_fail(err, HOB_ETOOBIG, 0, "an event is over %u MiB", HOB_EVENT_MAX >> 20);
     hob_event *e = event_create(json);
     int rc = read_line(e, a, &parsed, err);
     if (rc < 0) {

@@ -69,18 +69,27 @@ static void write_envelope(hob_jsonw *w, const hob_draft *d, hob_str session_id,
     hob_jsonw_object_end(w);
 }
 
+/* An event is a line. In JSON a line break can only stand between tokens, where a blank does as well. */
+static void join_lines(hob_event *e) {
+    char *p = (char *)(e + 1);
+    for (size_t i = 0; i < e->json.n; i++) {
+        if (p[i] == '\n' || p[i] == '\r') p[i] = ' ';
+    }
+}
+
 int hob_event_encode(const hob_draft *d, hob_str session_id, uint64_t seq, int64_t ts,
                      hob_event **out, hob_error *err) {
     hob_buf line;
     hob_jsonw w;
     if (d->data.err)
         return hob_fail(err, HOB_ETOOBIG, 0, "an event is over %u MiB", HOB_EVENT_MAX >> 20);
-    hob_buf_init(&line, HOB_EVENT_MAX + 4096);
+    hob_buf_init(&line, HOB_EVENT_LINE_MAX);
     hob_jsonw_init(&w, &line);
     write_envelope(&w, d, session_id, seq, ts);
     int rc = line.err ? hob_fail(err, line.err, 0, "an event is over %u MiB", HOB_EVENT_MAX >> 20)
                       : hob_event_decode(hob_buf_str(&line), out, err);
     hob_buf_finish(&line);
+    if (rc >= 0) join_lines(*out);
     return rc;
 }
 

@@ -15,7 +15,9 @@
 #include <stdatomic.h>
 
 #define HOB_EVENT_VERSION 1
-#define HOB_EVENT_MAX (64u << 20) /* bytes a event */
+#define HOB_EVENT_MAX (64u << 20) /* bytes of data a event */
+#define HOB_EVENT_LINE_MAX (HOB_EVENT_MAX + 4096u)
+enum { HOB_TURN_MAX = 1000000000 }; /* a larger number is no turn */
 
 struct hob_event {
     atomic_uint refs;
@@ -41,11 +43,12 @@ typedef struct hob_draft {
 void hob_draft_init(hob_draft *d, hob_event_type type);
 void hob_draft_finish(hob_draft *d);
 
-/* HOB_ETOOBIG if data is over HOB_EVENT_MAX (or its buffer failed). seq 0 = ephemeral. */
+/* HOB_ETOOBIG if data is over HOB_EVENT_MAX (or its buffer failed), HOB_EPARSE if it is not an object. Line breaks
+ * between its tokens become blanks. seq 0 = ephemeral. */
 int hob_event_encode(const hob_draft *d, hob_str session_id, uint64_t seq, int64_t ts,
                      hob_event **out, hob_error *err);
-/* From a stored line. HOB_EPARSE, HOB_EVERSION (v newer than HOB_EVENT_VERSION is still read as far as
- * possible; only an unreadable envelope fails). */
+/* From a stored line. HOB_EPARSE, HOB_ETOOBIG. One whose v is newer than HOB_EVENT_VERSION is read as far as
+ * possible: only an unreadable envelope fails. */
 int hob_event_decode(hob_str json, hob_event **out, hob_error *err);
 /* The same, with data parsed into the arena on the way: for folding a log. */
 int hob_event_read(hob_str json, hob_arena *a, hob_event **out, const hob_json **data,

@@ -49,10 +49,34 @@ uint64_t hob_history_leaf(const hob_history *h) {
 
 /* ---- the path ------------------------------------------------------------------------------ */
 
-static size_t node_bytes(const hob_node *n) {
-    size_t bytes = n->content.n;
-    for (size_t k = 0; k < n->nresults; k++) bytes += n->results[k].content.n;
-    return bytes;
+enum { IMAGE_WEIGHT = 6400 };
+
+size_t hob_content_weight(const hob_json *content) {
+    size_t weight = 2;
+    for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
+        bool image = hob_str_eqz(hob_json_get_str(b, "type"), "image");
+        weight += image ? IMAGE_WEIGHT : hob_json_raw(b).n + 1;
+    }
+    return weight;
+}
+
+static size_t node_weight(const hob_node *n) {
+    size_t weight = n->weight;
+    for (size_t k = 0; k < n->nresults; k++) weight += n->results[k].weight;
+    return weight;
+}
+
+/* The path grows with the tree, so it is sorted. */
+static bool is_on_path(const hob_history *h, size_t node) {
+    size_t lo = 0, hi = h->npath;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (h->path[mid] < node)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < h->npath && h->path[lo] == node;
 }
 
 static void path_reserve(hob_history *h, size_t n) {
@@ -64,7 +88,7 @@ static void path_reserve(hob_history *h, size_t n) {
 static void path_push(hob_history *h, size_t node) {
     path_reserve(h, h->npath + 1);
     h->path[h->npath++] = node;
-    h->bytes += node_bytes(&h->nodes[node]);
+    h->bytes += node_weight(&h->nodes[node]);
 }
 
 static void path_rebuild(hob_history *h) {
@@ -77,11 +101,16 @@ static void path_rebuild(hob_history *h) {
     for (ptrdiff_t i = h->leaf; i >= 0; i = h->nodes[i].parent) {
         if (h->nodes[i].aborted) continue;
         h->path[--n] = (size_t)i;
-        h->bytes += node_bytes(&h->nodes[i]);
+        h->bytes += node_weight(&h->nodes[i]);
     }
 }
 
 /* ---- the fold ------------------------------------------------------------------------------- */
+
+static hob_str content_of(const hob_json *data) {
+    const hob_json *content = hob_json_get(data, "content");
+    return hob_json_is(content, HOB_JSON_ARRAY) ? hob_json_raw(content) : HOB_STR("[]");
+}
 
 /* Nodes keep slices of the event's own text, never of the arena that `data` lives in. */
 static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
@@ -92,17 +121,23 @@ static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
     }
     hob_node *n = &h->nodes[h->nnodes];
     *n = (hob_node){.seq = e->seq, .role = role, .event = hob_event_ref((hob_event *)e)};
-    n->content = hob_json_raw(hob_json_get(data, "content"));
+    n->content = content_of(data);
+    n->weight = hob_content_weight(hob_json_get(data, "content"));
     n->model = hob_event_own(e, hob_json_get(data, "model"));
     n->message = hob_event_own(e, hob_json_get(data, "message"));
     n->parent = e->parent_entry.n ? find_node(h, hob_entry_seq(e->parent_entry)) : -1;
     return n;
 }
 
-static void add_message(hob_history *h, const hob_event *e, hob_role role, const hob_json *data) {
+static bool is_message(hob_event_type type) {
+    return type == HOB_EVENT_USER_MESSAGE || type == HOB_EVENT_STEER_DELIVERED ||
+           type == HOB_EVENT_ASSISTANT_MESSAGE;
+}
+
+static void add_entry(hob_history *h, const hob_event *e, hob_role role, const hob_json *data) {
     hob_node *n = node_push(h, e, role, data);
     const hob_json *content = hob_json_get(data, "content");
-    n->aborted = hob_str_eqz(hob_json_get_str(data, "stop"), "aborted");
+    n->aborted = !is_message(e->type) || hob_str_eqz(hob_json_get_str(data, "stop"), "aborted");
     for (const hob_json *b = hob_json_first(content); role == HOB_ROLE_ASSISTANT && b;
          b = hob_json_next(b))
         n->nresults += hob_str_eqz(hob_json_get_str(b, "type"), "tool_call");
@@ -128,9 +163,10 @@ static void add_result(hob_history *h, const hob_event *e, const hob_json *data)
         if ((size_t)slot >= n->nresults || n->results[slot].event) return; /* the first end wins */
         hob_slot *r = &n->results[slot];
         r->event = hob_event_ref((hob_event *)e);
-        r->content = hob_json_raw(hob_json_get(data, "content"));
+        r->content = content_of(data);
+        r->weight = hob_content_weight(hob_json_get(data, "content"));
         r->failed = !hob_str_eqz(hob_json_get_str(data, "outcome"), "ok");
-        h->bytes += r->content.n;
+        if (is_on_path(h, i)) h->bytes += r->weight;
         return;
     }
 }
@@ -145,10 +181,10 @@ static int move(hob_history *h, const hob_json *data, hob_error *err) {
 }
 
 int hob_history_apply(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err) {
-    if (e->type == HOB_EVENT_USER_MESSAGE || e->type == HOB_EVENT_STEER_DELIVERED)
-        add_message(h, e, HOB_ROLE_USER, data);
-    else if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
-        add_message(h, e, HOB_ROLE_ASSISTANT, data);
+    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
+        add_entry(h, e, HOB_ROLE_ASSISTANT, data);
+    else if (is_message(e->type) || e->entry.n)
+        add_entry(h, e, HOB_ROLE_USER, data);
     else if (e->type == HOB_EVENT_TOOL_FINISHED)
         add_result(h, e, data);
     else if (e->type == HOB_EVENT_BRANCH_MOVED)

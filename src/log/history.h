@@ -3,8 +3,9 @@
  *
  * A node is a user message (user_message, steer_delivered) or an answer (assistant_message) together with the
  * results of its calls. Results land in the slot of their call, so the order in which calls finished does not
- * matter. Answers that were cut off (stop "aborted") are nodes of the tree but never part of the path's messages.
- * branch_moved chooses another path and changes the generation.
+ * matter. Answers that were cut off (stop "aborted") are nodes of the tree but never part of the path's messages; so
+ * are entries of kinds that a newer version wrote, so that what hangs on them keeps its place. branch_moved chooses
+ * another path and changes the generation.
  */
 #ifndef HOB_SRC_HISTORY_H
 #define HOB_SRC_HISTORY_H
@@ -15,7 +16,8 @@
 
 typedef struct hob_slot {
     hob_event *event; /* NULL = no result yet */
-    hob_str content;
+    hob_str content;  /* JSON array */
+    size_t weight;
     bool failed;
 } hob_slot;
 
@@ -23,9 +25,11 @@ typedef struct hob_node {
     uint64_t seq;
     ptrdiff_t parent; /* index, -1 = root */
     hob_role role;
-    bool aborted;
+    bool aborted; /* not part of the path: cut off, or of a kind that this version does not know */
     hob_event *event;
-    hob_str content, model, message;
+    hob_str content; /* JSON array */
+    hob_str model, message;
+    size_t weight;
     hob_slot *results;
     size_t nresults;
 } hob_node;
@@ -37,7 +41,7 @@ struct hob_history {
     size_t npath, path_cap;
     ptrdiff_t leaf; /* node the next message hangs on, -1 = none */
     uint64_t generation;
-    size_t bytes; /* of content on the path: the estimate of prompt size builds on it */
+    size_t bytes; /* weight of the content on the path: the estimate of prompt size builds on it */
 };
 
 hob_history *hob_history_create(void);
@@ -46,6 +50,9 @@ int hob_history_apply(hob_history *h, const hob_event *e, const hob_json *data, 
 uint64_t hob_history_leaf(const hob_history *h); /* seq of the leaf entry, 0 = none */
 /* The node with this entry seq, or NULL. */
 const hob_node *hob_history_find(const hob_history *h, uint64_t seq);
+/* How many bytes of text a prompt grows by with this content: an image counts for what models make of it, not for the
+ * length of its base64. */
+size_t hob_content_weight(const hob_json *content);
 /* "e12" -> 12; 0 if it is no entry id. */
 uint64_t hob_entry_seq(hob_str entry);
 

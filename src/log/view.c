@@ -1,8 +1,11 @@
 #include "log/view.h"
 
+/* Settings that were replaced stay in the arena until it is half full; then those in force move to a new one. */
+enum { SETTING_MAX = 4 << 20, ARENA_MAX = 128 << 20 };
+
 hob_view *hob_view_create(void) {
     hob_view *v = HOB_NEW(hob_view);
-    v->arena = hob_arena_create(64u << 20);
+    v->arena = hob_arena_create(ARENA_MAX);
     v->history = hob_history_create();
     v->cost_known = true;
     return v;
@@ -15,15 +18,32 @@ void hob_view_destroy(hob_view *v) {
     hob_free(v);
 }
 
+static void make_room(hob_view *v) {
+    hob_str *const fields[] = {
+        &v->id,          &v->cwd,           &v->model,           &v->thinking,
+        &v->title,       &v->system_prompt, &v->permission_mode, &v->forked_from,
+        &v->first_prompt};
+    if (hob_arena_used(v->arena) < ARENA_MAX / 2) return;
+    hob_arena *room = hob_arena_create(ARENA_MAX);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(fields); i++) *fields[i] = hob_arena_dup(room, *fields[i]);
+    hob_arena_destroy(v->arena);
+    v->arena = room;
+}
+
+static void keep(hob_view *v, hob_str *field, hob_str s) {
+    make_room(v);
+    *field = hob_arena_dup(v->arena, hob_str_first(s, hob_utf8_prefix(s, SETTING_MAX)));
+}
+
 /* A setting changes only when the event names it. */
 static void set(hob_view *v, hob_str *field, const hob_json *data, const char *key) {
     const hob_json *value = hob_json_get(data, key);
     if (hob_json_is(value, HOB_JSON_STRING) && !hob_str_eq(*field, hob_json_str(value)))
-        *field = hob_arena_dup(v->arena, hob_json_str(value));
+        keep(v, field, hob_json_str(value));
 }
 
 static void open_session(hob_view *v, const hob_event *e, const hob_json *data) {
-    v->id = hob_arena_dup(v->arena, e->session_id);
+    keep(v, &v->id, e->session_id);
     v->opened_ts = e->ts;
     set(v, &v->cwd, data, "cwd");
     set(v, &v->forked_from, hob_json_get(data, "forked_from"), "session");
@@ -41,7 +61,7 @@ static void note_prompt(hob_view *v, const hob_json *data) {
     v->messages++;
     if (v->first_prompt.n) return;
     hob_str text = hob_json_get_str(hob_json_at(hob_json_get(data, "content"), 0), "text");
-    v->first_prompt = hob_arena_dup(v->arena, hob_str_first(text, hob_utf8_prefix(text, 200)));
+    keep(v, &v->first_prompt, hob_str_first(text, hob_utf8_prefix(text, 200)));
 }
 
 static void book(hob_view *v, const hob_json *data) {
