@@ -29,13 +29,17 @@ bool hob_run_active(const hob_run *r) {
 
 bool hob_run_parked(const hob_run *r) {
     bool waiting = false;
-    if (r->phase != HOB_PHASE_TOOLS) return false;
+    if (r->phase != HOB_PHASE_TOOLS || r->ending) return false;
     for (size_t i = 0; i < r->ncalls; i++) {
         if (r->calls[i].state == HOB_CALL_STARTED || r->calls[i].state == HOB_CALL_LOST)
             return false;
         waiting = waiting || r->calls[i].state == HOB_CALL_WAITING;
     }
     return waiting;
+}
+
+bool hob_run_unfinished(const hob_run *r) {
+    return hob_run_active(r) ? !hob_run_parked(r) : r->unfinished;
 }
 
 static hob_call *find_call(const hob_run *r, hob_str call) {
@@ -52,6 +56,17 @@ static void copyz(char *to, size_t cap, hob_str s) {
     size_t n = hob_utf8_prefix(s, cap - 1);
     if (n) memcpy(to, s.p, n);
     to[n] = 0;
+}
+
+/* Numbers of a log, whoever wrote it, within what can be reckoned with. */
+static int64_t number(const hob_json *d, const char *key, int64_t otherwise) {
+    static const int64_t most = INT64_C(1000000000000000);
+    int64_t n = hob_json_get_int(d, key, otherwise);
+    return HOB_MIN(HOB_MAX(n, 0), most);
+}
+
+static int small(const hob_json *d, const char *key, int otherwise) {
+    return (int)HOB_MIN(number(d, key, otherwise), 1000000);
 }
 
 static void end_with(hob_run *r, hob_ending ending, const char *reason) {
@@ -75,10 +90,10 @@ static void update_clock(hob_run *r, int64_t ts) {
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
 static void read_limits(hob_run *r, const hob_json *l) {
-    r->limits = (hob_limits){.turns = hob_json_get_int(l, "turns", 0),
-                             .tokens = hob_json_get_int(l, "tokens", 0),
-                             .tool_calls = hob_json_get_int(l, "tool_calls", 0),
-                             .ms = hob_json_get_int(l, "ms", 0),
+    r->limits = (hob_limits){.turns = number(l, "turns", 0),
+                             .tokens = number(l, "tokens", 0),
+                             .tool_calls = number(l, "tool_calls", 0),
+                             .ms = number(l, "ms", 0),
                              .cost_usd = hob_json_get_double(l, "cost_usd", 0)};
 }
 
@@ -96,6 +111,7 @@ static void start_fresh(hob_run *r) {
     r->want_model = r->steered = r->lost_model = r->redo = r->cut = false;
     r->ncalls = 0;
     r->repeats = 0;
+    r->stuck = false;
     r->thresholds = 0;
 }
 
@@ -105,6 +121,7 @@ static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
     copyz(r->id, sizeof r->id, e->run_id);
     read_limits(r, hob_json_get(d, "limits"));
     end_with(r, HOB_ENDING_NONE, "");
+    r->hard = false;
     r->fate = HOB_QUEUE_RETURN;
     r->settled = false;
     r->started_ts = r->active_since = e->ts;
@@ -125,7 +142,7 @@ static void run_finished(hob_run *r, const hob_event *e, const hob_json *d) {
     hob_str status = hob_json_get_str(d, "status");
     bool cut_short = hob_str_eqz(status, "interrupted") && !r->ending;
     copyz(r->last_status, sizeof r->last_status, status);
-    r->spent.ms = hob_json_get_int(d, "duration_ms", hob_run_elapsed(r, e->ts));
+    r->spent.ms = number(d, "duration_ms", hob_run_elapsed(r, e->ts));
     r->active_since = 0;
     r->unfinished = cut_short;
     r->left = r->phase;
@@ -135,16 +152,17 @@ static void run_finished(hob_run *r, const hob_event *e, const hob_json *d) {
 
 static void cancel_requested(hob_run *r, const hob_json *d) {
     hob_str mode = hob_json_get_str(d, "mode"), queue = hob_json_get_str(d, "queue");
+    bool settle = hob_str_eqz(mode, "settle"), abort = hob_str_eqz(mode, "abort");
     r->fate = hob_str_eqz(queue, "keep")   ? HOB_QUEUE_KEEP
               : hob_str_eqz(queue, "drop") ? HOB_QUEUE_DROP
                                            : HOB_QUEUE_RETURN;
-    if (hob_str_eqz(mode, "settle")) {
+    if (abort) r->hard = true;
+    if (settle) mark_lost(r);
+    if (r->ending) return;
+    if (settle)
         end_with(r, HOB_ENDING_SETTLE, "the program stopped");
-        mark_lost(r);
-    } else {
-        end_with(r, hob_str_eqz(mode, "abort") ? HOB_ENDING_ABORT : HOB_ENDING_CANCEL,
-                 "the user stopped it");
-    }
+    else
+        end_with(r, abort ? HOB_ENDING_ABORT : HOB_ENDING_CANCEL, "the user stopped it");
 }
 
 /* ---- queues -------------------------------------------------------------------------------------------- */
@@ -168,8 +186,13 @@ static hob_queued dequeue(hob_queue *q, const hob_json *d) {
     return (hob_queued){.content = NULL};
 }
 
+static void follow_up_delivered(hob_run *r, const hob_json *d) {
+    hob_free(r->next_prompt.content);
+    r->next_prompt = dequeue(&r->follow, d);
+}
+
 static void message_added(hob_run *r, const hob_json *d) {
-    r->fresh_bytes += hob_json_raw(hob_json_get(d, "content")).n;
+    r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     r->want_model = true;
     if (r->phase == HOB_PHASE_PROMPT) r->phase = HOB_PHASE_READY;
     hob_free(r->next_prompt.content);
@@ -178,7 +201,7 @@ static void message_added(hob_run *r, const hob_json *d) {
 
 static void steer_delivered(hob_run *r, const hob_json *d) {
     hob_free(dequeue(&r->steer, d).content);
-    r->fresh_bytes += hob_json_raw(hob_json_get(d, "content")).n;
+    r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     r->want_model = r->steered = true;
 }
 
@@ -187,8 +210,8 @@ static void steer_delivered(hob_run *r, const hob_json *d) {
 static void model_started(hob_run *r, const hob_event *e, const hob_json *d) {
     if (e->turn > r->turn) r->spent.turns++;
     r->turn = e->turn;
-    r->attempt = (int)hob_json_get_int(d, "attempt", 1);
-    r->output_limit = hob_json_get_int(d, "output_limit", 0);
+    r->attempt = small(d, "attempt", 1);
+    r->output_limit = number(d, "output_limit", 0);
     copyz(r->message, sizeof r->message, hob_json_get_str(d, "message"));
     copyz(r->model, sizeof r->model, hob_json_get_str(d, "model"));
     r->phase = HOB_PHASE_MODEL;
@@ -206,20 +229,35 @@ static void book(hob_run *r, const hob_json *d) {
         r->spent.cost_known = false;
 }
 
-static void read_calls(hob_run *r, const hob_json *content) {
+static size_t count_calls(const hob_json *content) {
     size_t n = 0;
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b))
         n += hob_str_eqz(hob_json_get_str(b, "type"), "tool_call");
+    return n;
+}
+
+/* The k-th call of message m is m.k: the slot of its result in the history. */
+static hob_str call_id(hob_run *r, hob_str message, size_t k) {
+    char id[64];
+    int n = snprintf(id, sizeof id, "%.*s.%zu", (int)HOB_MIN(message.n, 40u), message.p, k);
+    return hob_arena_dup(r->arena, hob_str_n(id, (size_t)n));
+}
+
+static int read_calls(hob_run *r, const hob_json *d, hob_error *err) {
+    const hob_json *content = hob_json_get(d, "content");
+    size_t n = count_calls(content);
+    r->ncalls = 0;
     hob_arena_reset(r->arena);
     r->calls = n ? hob_arena_alloc(r->arena, n * sizeof *r->calls) : NULL;
-    r->ncalls = 0;
-    for (const hob_json *b = hob_json_first(content); b && r->calls; b = hob_json_next(b)) {
+    if (n && !r->calls) return hob_fail(err, HOB_ETOOBIG, 0, "an answer has %zu calls", n);
+    for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
         if (!hob_str_eqz(hob_json_get_str(b, "type"), "tool_call")) continue;
-        hob_call *c = &r->calls[r->ncalls++];
-        c->call = hob_arena_dup(r->arena, hob_json_get_str(b, "call"));
+        hob_call *c = &r->calls[r->ncalls];
+        c->call = call_id(r, hob_json_get_str(d, "message"), r->ncalls++);
         c->name = hob_arena_dup(r->arena, hob_json_get_str(b, "name"));
         c->args = hob_arena_dup(r->arena, hob_json_raw(hob_json_get(b, "args")));
     }
+    return HOB_OK;
 }
 
 /* How full the context is now, by the provider's own count. */
@@ -230,7 +268,7 @@ static void count_context(hob_run *r, const hob_json *d) {
         r->context_tokens = hob_usage_total(&u);
         r->fresh_bytes = 0;
     } else {
-        r->fresh_bytes += hob_json_raw(hob_json_get(d, "content")).n;
+        r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     }
 }
 
@@ -242,19 +280,20 @@ static void refused(hob_run *r) {
     copyz(r->fail.message, sizeof r->fail.message, HOB_STR("the model refused to answer"));
 }
 
-static void assistant_message(hob_run *r, const hob_json *d) {
+static int assistant_message(hob_run *r, const hob_json *d, hob_error *err) {
     hob_str word = hob_json_get_str(d, "stop");
     hob_stop stop = hob_stop_from(word);
     book(r, d);
     if (stop != HOB_STOP_NONE) count_context(r, d);
-    read_calls(r, hob_json_get(d, "content"));
-    r->cut = stop == HOB_STOP_LENGTH;
+    int rc = read_calls(r, d, err);
+    if (rc < 0) return rc;
+    r->cut = stop == HOB_STOP_LENGTH || stop == HOB_STOP_NONE;
     r->steered = false;
     r->want_model = r->ncalls > 0 || stop == HOB_STOP_CONTINUE;
     r->phase = r->ncalls ? HOB_PHASE_TOOLS : HOB_PHASE_READY;
-    if (r->ending) return;
-    if (stop == HOB_STOP_REFUSAL) refused(r);
-    if (r->cut && !r->ncalls) end_with(r, HOB_ENDING_LIMIT, "length");
+    if (!r->ending && stop == HOB_STOP_REFUSAL) refused(r);
+    if (!r->ending && r->cut && !r->ncalls) end_with(r, HOB_ENDING_LIMIT, "length");
+    return HOB_OK;
 }
 
 static int error_from(hob_str name) {
@@ -268,11 +307,11 @@ static int error_from(hob_str name) {
 static void model_failed(hob_run *r, const hob_json *d) {
     book(r, d);
     r->fail.code = error_from(hob_json_get_str(d, "code"));
-    r->fail.sub = (int)hob_json_get_int(d, "status", 0);
+    r->fail.sub = small(d, "status", 0);
     r->fail.retryable = hob_json_get_bool(d, "retryable", false);
     r->fail.shown = hob_json_get_bool(d, "shown", false);
-    r->fail.retry_after = hob_json_get_int(d, "retry_after_ms", -1);
-    r->fail.jitter = (unsigned)hob_json_get_int(d, "jitter", 0);
+    r->fail.retry_after = hob_json_get(d, "retry_after_ms") ? number(d, "retry_after_ms", 0) : -1;
+    r->fail.jitter = (unsigned)HOB_MIN(small(d, "jitter", 0), 1000);
     copyz(r->fail.message, sizeof r->fail.message, hob_json_get_str(d, "error"));
     r->phase = HOB_PHASE_FAILED;
 }
@@ -296,11 +335,16 @@ static hob_tool_class class_from(hob_str s) {
                                           : HOB_TOOL_UNSAFE;
 }
 
-static void tool_decided(hob_run *r, hob_call *c, const hob_json *d) {
-    hob_str decision = hob_json_get_str(d, "decision");
+static void count_repeats(hob_run *r, const hob_call *c) {
     uint64_t hash = hob_call_hash(c);
     r->repeats = hash == r->repeat_hash ? r->repeats + 1 : 1;
     r->repeat_hash = hash;
+    if (r->repeats >= HOB_REPEATS_REFUSE) r->stuck = true;
+}
+
+static void tool_decided(hob_run *r, hob_call *c, const hob_json *d) {
+    hob_str decision = hob_json_get_str(d, "decision");
+    if (c->state == HOB_CALL_NEW) count_repeats(r, c);
     c->class_ = class_from(hob_json_get_str(d, "class"));
     c->warn = hob_json_get_bool(d, "warning", false);
     c->invalid = hob_json_get_bool(d, "invalid", false);
@@ -325,7 +369,7 @@ static void approval_resolved(hob_run *r, hob_call *c, const hob_json *d) {
 
 static void tool_finished(hob_run *r, hob_call *c, const hob_json *d) {
     c->state = HOB_CALL_DONE;
-    r->fresh_bytes += hob_json_raw(hob_json_get(d, "content")).n;
+    r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     for (size_t i = 0; i < r->ncalls; i++)
         if (r->calls[i].state != HOB_CALL_DONE) return;
     r->phase = HOB_PHASE_READY;
@@ -351,7 +395,9 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
     if (!d)
         return hob_fail(err, HOB_EPARSE, 0, "event %llu has no data", (unsigned long long)e->seq);
     r->last_seq = e->seq;
+    if (e->type == HOB_EVENT_BRANCH_MOVED) r->context_tokens = 0; /* another conversation */
     if (!e->run_id.n) return HOB_OK; /* settings, notes, messages copied from another session */
+    int rc = HOB_OK;
     switch ((int)e->type) {
     case HOB_EVENT_RUN_STARTED: run_started(r, e, d); break;
     case HOB_EVENT_RUN_FINISHED: run_finished(r, e, d); break;
@@ -361,16 +407,16 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
     case HOB_EVENT_STEER_QUEUED: enqueue(&r->steer, d); break;
     case HOB_EVENT_STEER_DELIVERED: steer_delivered(r, d); break;
     case HOB_EVENT_FOLLOW_UP_QUEUED: enqueue(&r->follow, d); break;
-    case HOB_EVENT_FOLLOW_UP_DELIVERED: r->next_prompt = dequeue(&r->follow, d); break;
+    case HOB_EVENT_FOLLOW_UP_DELIVERED: follow_up_delivered(r, d); break;
     case HOB_EVENT_QUEUE_RETURNED:
         clear_queue(&r->steer);
         clear_queue(&r->follow);
         break;
     case HOB_EVENT_MODEL_CALL_STARTED: model_started(r, e, d); break;
-    case HOB_EVENT_ASSISTANT_MESSAGE: assistant_message(r, d); break;
+    case HOB_EVENT_ASSISTANT_MESSAGE: rc = assistant_message(r, d, err); break;
     case HOB_EVENT_MODEL_CALL_FAILED: model_failed(r, d); break;
     case HOB_EVENT_RETRY_SCHEDULED:
-        r->due = hob_json_get_int(d, "due", e->ts);
+        r->due = number(d, "due", e->ts);
         r->phase = HOB_PHASE_RETRY;
         break;
     case HOB_EVENT_TURN_DISCARDED: turn_discarded(r); break;
@@ -387,5 +433,5 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
     }
     update_clock(r, e->ts);
     r->last_ts = e->ts;
-    return HOB_OK;
+    return rc;
 }

@@ -8,12 +8,18 @@
 
 enum { BYTES_PER_TOKEN = 4 };
 
+bool hob_run_asks_again(const hob_run *r) {
+    return r->redo || r->phase == HOB_PHASE_RETRY;
+}
+
 int64_t hob_run_elapsed(const hob_run *r, int64_t now) {
     return r->spent.ms + (r->active_since && now > r->active_since ? now - r->active_since : 0);
 }
 
+/* The provider's own count and what came after it; without one, everything by its size. */
 static int64_t prompt_estimate(const hob_run *r, const hob_run_env *env) {
-    size_t bytes = r->fresh_bytes + (r->context_tokens ? 0 : env->fixed_bytes);
+    size_t bytes = r->fresh_bytes;
+    if (!r->context_tokens) bytes = HOB_MAX(bytes, env->path_bytes) + env->fixed_bytes;
     return r->context_tokens + (int64_t)(bytes / BYTES_PER_TOKEN);
 }
 
@@ -36,14 +42,19 @@ void hob_run_reserve(const hob_run *r, const hob_run_env *env, int64_t *prompt, 
     if (r->limits.cost_usd > 0) *output = HOB_MIN(*output, cost_room(r, env, *prompt));
 }
 
+/* A limit that cannot be checked counts as reached. */
+static bool over_cost(const hob_run *r, const hob_run_env *env, int64_t prompt) {
+    return !env->priced || !r->spent.cost_known || cost_room(r, env, prompt) < 1;
+}
+
 hob_stopper hob_run_over(const hob_run *r, const hob_run_env *env) {
     const hob_limits *max = &r->limits;
     int64_t prompt = prompt_estimate(r, env), tokens = hob_usage_total(&r->spent.usage);
-    if (max->turns && !r->redo && r->spent.turns >= max->turns)
+    if (max->turns && !hob_run_asks_again(r) && r->spent.turns >= max->turns)
         return (hob_stopper){"turns", (double)r->spent.turns, (double)max->turns};
     if (max->tokens && token_room(r, prompt) < 1)
         return (hob_stopper){"tokens", (double)(tokens + prompt), (double)max->tokens};
-    if (max->cost_usd > 0 && cost_room(r, env, prompt) < 1)
+    if (max->cost_usd > 0 && over_cost(r, env, prompt))
         return (hob_stopper){"cost", r->spent.cost_usd, max->cost_usd};
     return (hob_stopper){NULL, 0, 0};
 }

@@ -7,10 +7,15 @@
 
 /* ---- commands -------------------------------------------------------------------------------------- */
 
+/* Runs of all sessions share one table: a long session id counts as a whole, not by its last letters. */
 static void make_run_id(const hob_run *r, char out[64]) {
-    hob_str s = r->session_id;
-    if (s.n > 12) s = hob_str_skip(s, s.n - 12);
-    snprintf(out, 64, "run-%.*s-%llu", HOB_FMT(s), (unsigned long long)r->last_seq + 1);
+    enum { SHORT = 12 };
+    const uint64_t low = (UINT64_C(1) << 48) - 1;
+    unsigned long long seq = r->last_seq + 1, hash = hob_str_hash(r->session_id) & low;
+    if (r->session_id.n <= SHORT)
+        snprintf(out, 64, "run-%.*s-%llu", HOB_FMT(r->session_id), seq);
+    else
+        snprintf(out, 64, "run-%012llx-%llu", hash, seq);
 }
 
 static void write_limits(hob_jsonw *w, const hob_limits *l) {
@@ -58,6 +63,30 @@ void hob_say_message(const hob_run *r, hob_str content, hob_draft *out) {
     hob_say_end(&w);
 }
 
+/* What could not be written down is refused before anything is. */
+static int check_content(hob_str content, size_t max, hob_error *err) {
+    const hob_json_opts opts = {.max_depth = 64};
+    const hob_json *v = NULL;
+    if (content.n > max)
+        return hob_fail(err, HOB_ETOOBIG, 0, "a message here may have %zu MiB at most", max >> 20);
+    hob_arena *a = hob_arena_create(0);
+    bool fits = hob_json_parse(a, content, &opts, &v, NULL) >= 0 && hob_json_count(v) &&
+                hob_json_is(v, HOB_JSON_ARRAY);
+    hob_arena_destroy(a);
+    if (fits) return HOB_OK;
+    return hob_fail(err, HOB_EINVAL, 0,
+                    "a message must be a JSON array of blocks, at least one, at most 64 deep");
+}
+
+static int check_price(const hob_run_env *env, hob_error *err) {
+    if (env->limits.cost_usd <= 0 || env->priced) return HOB_OK;
+    return hob_fail(
+        err, HOB_EINVAL, 0,
+        "a cost limit needs a model of known price, and the price of %.*s is not known: "
+        "set providers.*.models.*.cost, or limit tokens instead",
+        HOB_FMT(env->model));
+}
+
 static int on_prompt(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
                      hob_error *err) {
     if (r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content) {
@@ -67,14 +96,20 @@ static int on_prompt(const hob_run *r, const hob_run_env *env, const hob_input *
     if (r->phase != HOB_PHASE_IDLE)
         return hob_fail(err, HOB_EBUSY, 0,
                         "a run is under way: steer it, queue a follow-up, cancel it, or wait");
-    if (env->limits.cost_usd > 0 && !env->priced)
-        return hob_fail(
-            err, HOB_EINVAL, 0,
-            "a cost limit needs a model of known price, and the price of %.*s is not known: "
-            "set providers.*.models.*.cost, or limit tokens instead",
-            HOB_FMT(env->model));
+    if (r->unfinished || r->next_prompt.content)
+        return hob_fail(err, HOB_EBUSY, 0,
+                        "an interrupted run waits: resume it, or settle it first");
+    int rc = check_content(in->content, HOB_MESSAGE_MAX, err);
+    if (rc >= 0) rc = check_price(env, err);
+    if (rc < 0) return rc;
     hob_say_started(r, env, "prompt", out);
     return HOB_SAID_MORE;
+}
+
+static size_t queue_room(const hob_queue *q) {
+    size_t used = 0;
+    for (size_t i = 0; i < q->n; i++) used += strlen(q->at[i].content);
+    return used < HOB_QUEUE_BYTES_MAX ? HOB_QUEUE_BYTES_MAX - used : 0;
 }
 
 static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
@@ -88,6 +123,8 @@ static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_e
     if (q->n == HOB_QUEUE_MAX)
         return hob_fail(err, HOB_ETOOBIG, 0,
                         "%d messages wait already: wait until some are delivered", HOB_QUEUE_MAX);
+    int rc = check_content(in->content, queue_room(q), err);
+    if (rc < 0) return rc;
     snprintf(item, sizeof item, "q%llu", (unsigned long long)r->last_seq + 1);
     hob_jsonw w = hob_say(r, steer ? HOB_EVENT_STEER_QUEUED : HOB_EVENT_FOLLOW_UP_QUEUED, out);
     out->author = HOB_STR("user");
@@ -97,29 +134,44 @@ static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_e
     return HOB_SAID_LAST;
 }
 
-static int on_cancel(const hob_run *r, const hob_input *in, hob_draft *out) {
+/* Said again only if it says something new: harder than before, or that the process which was ending it is gone. */
+static bool is_news(const hob_run *r, hob_ending how) {
+    if (how == HOB_ENDING_ABORT) return !r->hard;
+    return how == HOB_ENDING_SETTLE ? r->ending != HOB_ENDING_SETTLE : !r->ending;
+}
+
+static int on_cancel(const hob_run *r, const hob_run_env *env, const hob_input *in,
+                     hob_draft *out) {
     static const char *const fates[] = {"return", "keep", "drop"};
-    bool harder = r->ending == HOB_ENDING_CANCEL && in->ending == HOB_ENDING_ABORT;
-    if (r->phase == HOB_PHASE_IDLE || (r->ending && !harder)) return HOB_SAID_NOTHING;
+    bool abort = in->ending == HOB_ENDING_ABORT, settle = in->ending == HOB_ENDING_SETTLE;
+    if (settle && r->unfinished) { /* its calls are closed by a run of their own */
+        hob_say_started(r, env, "resume", out);
+        return HOB_SAID_MORE;
+    }
+    if (r->phase == HOB_PHASE_IDLE || !is_news(r, in->ending)) return HOB_SAID_NOTHING;
     hob_jsonw w = hob_say(r, HOB_EVENT_CANCEL_REQUESTED, out);
-    hob_jsonw_kstr(&w, "mode",
-                   in->ending == HOB_ENDING_ABORT    ? HOB_STR("abort")
-                   : in->ending == HOB_ENDING_SETTLE ? HOB_STR("settle")
-                                                     : HOB_STR("cancel"));
-    hob_jsonw_kstr(&w, "queue", hob_str_z(fates[in->fate]));
+    hob_jsonw_kstr(&w, "mode", hob_str_z(abort ? "abort" : settle ? "settle" : "cancel"));
+    hob_jsonw_kstr(&w, "queue", hob_str_z(fates[settle && r->ending ? r->fate : in->fate]));
     hob_say_end(&w);
     return HOB_SAID_LAST;
 }
 
+/* Nothing to go on with: the run was ending already, or its message never arrived. */
+static bool is_over(const hob_run *r) {
+    return r->ending || (r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content);
+}
+
 static int on_resume(const hob_run *r, const hob_run_env *env, hob_draft *out, hob_error *err) {
-    if (r->phase != HOB_PHASE_IDLE && hob_run_parked(r))
-        return HOB_SAID_NOTHING; /* it waits, as before */
-    if (r->phase != HOB_PHASE_IDLE) {
-        hob_say_finished(r, "interrupted", r->last_ts, out);
-        return HOB_SAID_MORE;
-    }
-    if (!r->unfinished) return hob_fail(err, HOB_EIDLE, 0, "there is no unfinished run to resume");
-    return hob_say_started(r, env, "resume", out);
+    if (hob_run_parked(r)) return HOB_SAID_NOTHING; /* it waits, as before */
+    if (hob_run_active(r) && is_over(r))
+        return on_cancel(r, env, &(hob_input){.ending = HOB_ENDING_SETTLE}, out);
+    if (!hob_run_unfinished(r))
+        return hob_fail(err, HOB_EIDLE, 0, "there is no unfinished run to resume");
+    int rc = check_price(env, err);
+    if (rc < 0) return rc;
+    if (r->unfinished) return hob_say_started(r, env, "resume", out);
+    hob_say_finished(r, "interrupted", r->last_ts, out);
+    return HOB_SAID_MORE;
 }
 
 static int on_verdict(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
@@ -164,12 +216,6 @@ static int on_model_finished(const hob_run *r, const hob_input *in, hob_draft *o
 }
 
 static int on_model_failed(const hob_run *r, const hob_input *in, hob_draft *out) {
-    if (in->code == HOB_ECANCELLED &&
-        in->content.n > 2) { /* what was shown is kept, marked as cut off */
-        hob_input partial = *in;
-        partial.stop = HOB_STOP_NONE;
-        return on_model_finished(r, &partial, out);
-    }
     hob_jsonw w = hob_say(r, HOB_EVENT_MODEL_CALL_FAILED, out);
     hob_jsonw_kstr(&w, "message", hob_str_z(r->message));
     hob_jsonw_kint(&w, "attempt", r->attempt);
@@ -188,11 +234,24 @@ static int on_model_failed(const hob_run *r, const hob_input *in, hob_draft *out
     return HOB_SAID_LAST;
 }
 
+/* An answer without an end mark is a failure. What was shown of it is kept, marked as cut off, if the run is ending;
+ * otherwise it is asked for again. */
 static int on_model(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
+    hob_input failed = *in;
     if (r->phase != HOB_PHASE_MODEL)
         return hob_fail(err, HOB_EEXIST, 0, "no model call is under way");
-    return in->kind == HOB_INPUT_MODEL_FINISHED ? on_model_finished(r, in, out)
-                                                : on_model_failed(r, in, out);
+    if (in->kind == HOB_INPUT_MODEL_FINISHED && in->stop != HOB_STOP_NONE)
+        return on_model_finished(r, in, out);
+    if (in->kind == HOB_INPUT_MODEL_FINISHED) {
+        failed.code = HOB_EPROTO;
+        failed.retryable = true;
+        failed.retry_after = -1;
+        failed.shown = in->content.n > 2;
+        failed.text = HOB_STR("the answer ended without its end mark");
+    }
+    failed.stop = HOB_STOP_NONE;
+    return r->ending && in->content.n > 2 ? on_model_finished(r, &failed, out)
+                                          : on_model_failed(r, &failed, out);
 }
 
 /* The tool's blocks, and a word of warning if the model is going round in circles. */
@@ -200,6 +259,7 @@ static void write_content(hob_jsonw *w, const hob_call *c, hob_str content) {
     static const char warning[] =
         "{\"type\":\"text\",\"text\":\"warning: this is the third identical call in a row; "
         "the next one will be refused and end the run\"}";
+    content = hob_str_trim(content);
     if (!content.n) content = HOB_STR("[]");
     hob_jsonw_key(w, "content");
     if (!c->warn) {
@@ -209,7 +269,11 @@ static void write_content(hob_jsonw *w, const hob_call *c, hob_str content) {
     hob_str inner = hob_str_trim(hob_str_first(hob_str_skip(content, 1), content.n - 2));
     hob_buf all;
     hob_buf_init(&all, HOB_EVENT_MAX);
-    hob_buf_addf(&all, "[%.*s%s%s]", HOB_FMT(inner), inner.n ? "," : "", warning);
+    hob_buf_addc(&all, '[');
+    hob_buf_add(&all, inner);
+    if (inner.n) hob_buf_addc(&all, ',');
+    hob_buf_addz(&all, warning);
+    hob_buf_addc(&all, ']');
     if (all.err) w->out->err = all.err;
     hob_jsonw_raw(w, hob_buf_str(&all));
     hob_buf_finish(&all);
@@ -239,7 +303,7 @@ int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in
     case HOB_INPUT_PROMPT: return on_prompt(r, env, in, out, err);
     case HOB_INPUT_STEER:
     case HOB_INPUT_FOLLOW_UP: return on_queue(r, in, out, err);
-    case HOB_INPUT_CANCEL: return on_cancel(r, in, out);
+    case HOB_INPUT_CANCEL: return on_cancel(r, env, in, out);
     case HOB_INPUT_RESUME: return on_resume(r, env, out, err);
     case HOB_INPUT_VERDICT: return on_verdict(r, in, out, err);
     case HOB_INPUT_MODEL_FINISHED:

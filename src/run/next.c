@@ -86,7 +86,7 @@ static int say_threshold(const hob_run *r, hob_draft *out) {
 }
 
 static int ask_model(const hob_run *r, const hob_run_env *env, hob_draft *out) {
-    bool again = r->redo || r->phase == HOB_PHASE_RETRY;
+    bool again = hob_run_asks_again(r);
     hob_stopper over = hob_run_over(r, env);
     char message[24];
     int64_t prompt, output;
@@ -120,9 +120,9 @@ static int deliver_steer(const hob_run *r, hob_draft *out) {
 static int next_ready(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     if (r->lost_model) return say_discarded(r, "the program that was receiving it stopped", out);
     if (r->ending) return finish(r, env, out);
-    if (r->repeats >= HOB_REPEATS_REFUSE)
+    if (r->stuck)
         return hob_say_limit(
-            r, (hob_stopper){"repeated_action", r->repeats, HOB_REPEATS_REFUSE - 1}, out);
+            r, (hob_stopper){"repeated_action", HOB_REPEATS_REFUSE, HOB_REPEATS_REFUSE - 1}, out);
     if (r->steer.n && (!r->steered || env->steer_all)) return deliver_steer(r, out);
     if (!r->want_model) return finish(r, env, out);
     return ask_model(r, env, out);
@@ -135,10 +135,10 @@ static bool may_retry(const hob_run *r, const hob_run_env *env) {
 
 /* Half a second, doubled with each try, a quarter of it left to chance; what the provider asks for counts more. */
 static int64_t retry_delay(const hob_run *r, const hob_run_env *env) {
-    int64_t delay = 500;
+    int64_t delay = 500, cap = env->retry_cap_ms;
     if (r->fail.retry_after >= 0) return r->fail.retry_after;
-    for (int i = 1; i < r->attempt && delay < env->retry_cap_ms; i++) delay *= 2;
-    delay = HOB_MIN(delay, env->retry_cap_ms);
+    for (int i = 1; i < r->attempt && delay < cap; i++) delay = delay > cap / 2 ? cap : delay * 2;
+    delay = HOB_MIN(delay, cap);
     return delay - delay * (int64_t)r->fail.jitter / 4000;
 }
 
@@ -209,8 +209,9 @@ static int next_idle(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     return HOB_SAID_LAST;
 }
 
-static int next_prompt(const hob_run *r, hob_draft *out) {
-    if (!r->next_prompt.content) return HOB_SAID_NOTHING;
+/* Without a follow-up on its way the message comes with the prompt, or was lost with the process that had it. */
+static int next_prompt(const hob_run *r, const hob_run_env *env, hob_draft *out) {
+    if (!r->next_prompt.content) return r->ending ? finish(r, env, out) : HOB_SAID_NOTHING;
     hob_say_message(r, hob_str_z(r->next_prompt.content), out);
     out->cause = hob_str_z(r->next_prompt.item);
     return HOB_SAID_LAST;
@@ -222,7 +223,7 @@ int hob_run_next(const hob_run *r, const hob_run_env *env, hob_draft *out) {
         return hob_say_limit(r, (hob_stopper){"time", (double)elapsed, (double)r->limits.ms}, out);
     switch (r->phase) {
     case HOB_PHASE_IDLE: return next_idle(r, env, out);
-    case HOB_PHASE_PROMPT: return next_prompt(r, out);
+    case HOB_PHASE_PROMPT: return next_prompt(r, env, out);
     case HOB_PHASE_READY: return next_ready(r, env, out);
     case HOB_PHASE_MODEL: return HOB_SAID_NOTHING; /* its outcome is an input */
     case HOB_PHASE_FAILED: return next_failed(r, env, out);

@@ -27,7 +27,9 @@
 #include "log/view.h"
 #include "policy/policy.h"
 
-#define HOB_QUEUE_MAX 64                               /* waiting messages of each kind */
+#define HOB_MESSAGE_MAX (32u << 20)     /* bytes of one message of the user */
+#define HOB_QUEUE_MAX 64                /* waiting messages of each kind */
+#define HOB_QUEUE_BYTES_MAX (16u << 20) /* of all of them: handed back, they fit into one event */
 enum { HOB_REPEATS_WARN = 3, HOB_REPEATS_REFUSE = 4 }; /* identical calls in a row */
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -120,18 +122,20 @@ typedef struct hob_run {
     bool redo;        /* ask again within the same turn */
     int64_t output_limit;
     int64_t due;            /* RETRY: when to ask again */
-    int64_t context_tokens; /* of the conversation as the provider last counted it */
+    int64_t context_tokens; /* of the conversation as the provider last counted it; 0 = not known */
     size_t fresh_bytes;     /* added to it since then */
     /* the batch */
     hob_arena *arena; /* of the batch and of `end` */
     hob_call *calls;
     size_t ncalls;
-    bool cut; /* the answer was cut by length: none of its calls may run */
+    bool cut; /* the answer was cut off: none of its calls may run */
     /* repeat guard */
     uint64_t repeat_hash;
     int repeats;
+    bool stuck; /* a call was refused by it: the run ends with this batch */
     /* the end, once it is certain */
-    hob_ending ending;
+    hob_ending ending; /* the first reason stays */
+    bool hard;         /* what is under way is to be killed */
     hob_queue_fate fate;
     char end_reason[64];
     struct {
@@ -153,6 +157,8 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *data, hob_erro
 
 bool hob_run_active(const hob_run *r); /* a run is under way (also parked) */
 bool hob_run_parked(const hob_run *r); /* it waits for an answer of a person only */
+/* After a fold: the work of a process that is gone, to be resumed or settled. A parked run is not. */
+bool hob_run_unfinished(const hob_run *r);
 const hob_call *hob_run_call(const hob_run *r, hob_str call); /* NULL if not in the batch */
 
 /* ---- what decide needs to know besides the state ------------------------------------------------ */
@@ -181,6 +187,7 @@ typedef struct hob_run_env {
     bool priced;
     double input_usd, output_usd; /* a million tokens */
     size_t fixed_bytes;           /* system prompt and tool descriptions */
+    size_t path_bytes;            /* weight of the conversation (hob_history.bytes) */
 } hob_run_env;
 
 /* ---- inputs ---------------------------------------------------------------------------------------- */
@@ -194,8 +201,8 @@ typedef enum hob_input_kind {
     HOB_INPUT_RESUME,
     HOB_INPUT_VERDICT,        /* call, approved, text = reason, by */
     HOB_INPUT_MODEL_FINISHED, /* content, stop, usage, cost, response_id */
-    HOB_INPUT_MODEL_FAILED, /* code, sub, retryable, shown, retry_after, text, usage, cost, content of what was
-                                 shown when cancelled, jitter */
+    HOB_INPUT_MODEL_FAILED, /* code, sub, retryable, shown, retry_after, text, usage, cost, jitter, content of
+                                 what was shown (kept if the run is ending) */
     HOB_INPUT_TOOL_FINISHED /* call, outcome, content, exit_code, truncated */
 } hob_input_kind;
 
@@ -261,12 +268,13 @@ typedef struct hob_stopper {
 } hob_stopper;
 hob_stopper hob_run_over(const hob_run *r, const hob_run_env *env);
 int64_t hob_run_elapsed(const hob_run *r, int64_t now);
+bool hob_run_asks_again(const hob_run *r); /* the next call to the model belongs to the same turn */
 /* Reserve for the next call: the estimated prompt, and the output limit lowered to what is left. */
 void hob_run_reserve(const hob_run *r, const hob_run_env *env, int64_t *prompt, int64_t *output);
 /* say.c: drafts */
 hob_jsonw hob_say(const hob_run *r, hob_event_type type, hob_draft *out);
 void hob_say_end(hob_jsonw *w);
-int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, const char *text,
+int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, hob_str text,
                    hob_draft *out);
 int hob_say_limit(const hob_run *r, hob_stopper s, hob_draft *out);
 int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin, hob_draft *out);

@@ -53,7 +53,7 @@ void hob_say_end(hob_jsonw *w) {
 }
 
 /* The end of a call that hob itself decided, with a text for the model. */
-int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, const char *text,
+int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, hob_str text,
                    hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_FINISHED, out);
     hob_jsonw_kstr(&w, "call", c->call);
@@ -63,7 +63,7 @@ int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, const cha
     hob_jsonw_array(&w);
     hob_jsonw_object(&w);
     hob_jsonw_kstr(&w, "type", HOB_STR("text"));
-    hob_jsonw_kstr(&w, "text", hob_str_z(text));
+    hob_jsonw_kstr(&w, "text", text);
     hob_jsonw_object_end(&w);
     hob_jsonw_array_end(&w);
     hob_say_end(&w);

@@ -51,11 +51,17 @@ static verdict repeat_refusal(void) {
                      .reason = HOB_STR("the same call was made four times in a row")};
 }
 
+/* How often in a row this call was made, if it is made now; one that is decided again was counted. */
+static int repeats_with(const hob_run *r, const hob_call *c) {
+    if (c->state != HOB_CALL_NEW) return 0;
+    return hob_call_hash(c) == r->repeat_hash ? r->repeats + 1 : 1;
+}
+
 static verdict judge(const hob_run *r, const hob_run_env *env, const hob_call *c) {
     hob_tool_facts facts = {0};
     hob_policy_answer answer;
     verdict v = {.decision = "allow"};
-    int repeats = hob_call_hash(c) == r->repeat_hash ? r->repeats + 1 : 1;
+    int repeats = repeats_with(r, c);
     if (repeats >= HOB_REPEATS_REFUSE) return repeat_refusal();
     env->tool(env->user, c->name, c->args, &facts);
     if (facts.error)
@@ -133,18 +139,30 @@ static int say_withdrawn(const hob_run *r, const hob_call *c, const char *why, h
 }
 
 static int say_denied(const hob_run *r, const hob_call *c, hob_draft *out) {
-    char text[700];
-    snprintf(text, sizeof text, "%s: %.*s", c->invalid ? "error" : "denied", HOB_FMT(c->reason));
-    return hob_say_result(r, c, c->invalid ? HOB_OUTCOME_ERROR : HOB_OUTCOME_DENIED, text, out);
+    hob_buf text;
+    hob_buf_init(&text, HOB_EVENT_MAX);
+    hob_buf_addz(&text, c->invalid ? "error: " : "denied: ");
+    hob_buf_add(&text, c->reason);
+    hob_outcome outcome = c->invalid ? HOB_OUTCOME_ERROR : HOB_OUTCOME_DENIED;
+    int said = hob_say_result(r, c, outcome, hob_buf_str(&text), out);
+    hob_buf_finish(&text);
+    return said;
 }
 
+static size_t at_work(const hob_run *r) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->ncalls; i++) n += r->calls[i].state == HOB_CALL_STARTED;
+    return n;
+}
+
+/* A limit ends the run when the calls that were within it are done. */
 static int start(const hob_run *r, const hob_call *c, hob_draft *out) {
-    if (r->limits.tool_calls && r->spent.tool_calls >= r->limits.tool_calls)
-        return hob_say_limit(
-            r,
-            (hob_stopper){"tool_calls", (double)r->spent.tool_calls, (double)r->limits.tool_calls},
-            out);
-    return say_started(r, c, out);
+    if (!r->limits.tool_calls || r->spent.tool_calls < r->limits.tool_calls)
+        return say_started(r, c, out);
+    if (at_work(r)) return HOB_SAID_NOTHING;
+    return hob_say_limit(
+        r, (hob_stopper){"tool_calls", (double)r->spent.tool_calls, (double)r->limits.tool_calls},
+        out);
 }
 
 /* A call whose process died: repeated only if that does no harm. */
@@ -152,8 +170,8 @@ static int recover(const hob_run *r, const hob_call *c, hob_draft *out) {
     if (!r->ending && c->class_ != HOB_TOOL_UNSAFE) return say_started(r, c, out);
     return hob_say_result(
         r, c, HOB_OUTCOME_UNKNOWN,
-        "unknown: the program stopped while this call was running; it may have had "
-        "some, all or none of its effects; look before repeating it",
+        HOB_STR("unknown: the program stopped while this call was running; it may have had "
+                "some, all or none of its effects; look before repeating it"),
         out);
 }
 
@@ -170,12 +188,6 @@ static bool side_by_side(const hob_run *r) {
     return true;
 }
 
-static size_t at_work(const hob_run *r) {
-    size_t n = 0;
-    for (size_t i = 0; i < r->ncalls; i++) n += r->calls[i].state == HOB_CALL_STARTED;
-    return n;
-}
-
 /* `turn` true: every call before this one is done, or all run side by side and there is room. */
 static int next_of_call(const hob_run *r, const hob_run_env *env, const hob_call *c, bool turn,
                         hob_draft *out) {
@@ -184,7 +196,7 @@ static int next_of_call(const hob_run *r, const hob_run_env *env, const hob_call
     case HOB_CALL_NEW:
     case HOB_CALL_ALLOWED:
     case HOB_CALL_ASK:
-        if (closed) return hob_say_result(r, c, closed_outcome(r), closed, out);
+        if (closed) return hob_say_result(r, c, closed_outcome(r), hob_str_z(closed), out);
         break;
     case HOB_CALL_DENIED: return say_denied(r, c, out);
     case HOB_CALL_WAITING: return closed ? say_withdrawn(r, c, closed, out) : HOB_SAID_NOTHING;
@@ -192,7 +204,9 @@ static int next_of_call(const hob_run *r, const hob_run_env *env, const hob_call
     case HOB_CALL_STARTED:
     case HOB_CALL_DONE: return HOB_SAID_NOTHING;
     }
-    if (c->state == HOB_CALL_NEW) return say_decided(r, env, c, out);
+    bool nobody =
+        c->state == HOB_CALL_ASK && !env->can_ask; /* who was there when it was decided is gone */
+    if (c->state == HOB_CALL_NEW || (turn && nobody)) return say_decided(r, env, c, out);
     if (!turn) return HOB_SAID_NOTHING;
     return c->state == HOB_CALL_ASK ? say_requested(r, c, out) : start(r, c, out);
 }
@@ -201,9 +215,9 @@ int hob_run_next_tools(const hob_run *r, const hob_run_env *env, hob_draft *out)
     for (size_t i = 0; i < r->ncalls; i++) /* all are decided before the first starts */
         if (r->calls[i].state == HOB_CALL_NEW)
             return next_of_call(r, env, &r->calls[i], false, out);
-    bool parallel = side_by_side(r), before_done = true;
+    bool parallel = side_by_side(r), room = at_work(r) < HOB_PARALLEL_MAX, before_done = true;
     for (size_t i = 0; i < r->ncalls; i++) {
-        bool turn = parallel ? at_work(r) < HOB_PARALLEL_MAX : before_done;
+        bool turn = parallel ? room : before_done;
         int said = next_of_call(r, env, &r->calls[i], turn, out);
         if (said) return said;
         before_done = before_done && r->calls[i].state == HOB_CALL_DONE;
