@@ -1,0 +1,162 @@
+/*
+ * The log again, from the inputs that it contains: each event must follow from the ones before it and from the input in
+ * it, or from nothing new, byte for byte.
+ */
+#include "support/sim.h"
+
+#include "support/check.h"
+
+#include <stdio.h>
+
+static int code_of(hob_str name) {
+#define HOB_X(id, value, text, retryable)                                                          \
+    if (hob_str_eqz(name, "HOB_" #id)) return HOB_##id;
+    HOB_ERRORS(HOB_X)
+#undef HOB_X
+    return HOB_OK;
+}
+
+static double cost_of(const hob_json *d) {
+    const hob_json *cost = hob_json_get(d, "cost_usd");
+    return hob_json_is(cost, HOB_JSON_NUMBER) ? hob_json_double(cost) : -1;
+}
+
+static void answer_in(const hob_json *d, hob_input *in) {
+    in->stop = hob_stop_from(hob_json_get_str(d, "stop"));
+    in->kind = HOB_INPUT_MODEL_FINISHED;
+    in->content = hob_json_raw(hob_json_get(d, "content"));
+    in->response_id = hob_json_get_str(d, "response_id");
+    if (in->stop != HOB_STOP_NONE) return;
+    in->kind = HOB_INPUT_MODEL_FAILED;
+    in->code = HOB_ECANCELLED;
+}
+
+static void failure_in(const hob_json *d, hob_input *in) {
+    in->kind = HOB_INPUT_MODEL_FAILED;
+    in->code = code_of(hob_json_get_str(d, "code"));
+    in->sub = (int)hob_json_get_int(d, "status", 0);
+    in->text = hob_json_get_str(d, "error");
+    in->retryable = hob_json_get_bool(d, "retryable", false);
+    in->shown = hob_json_get_bool(d, "shown", false);
+    in->retry_after = hob_json_get_int(d, "retry_after_ms", -1);
+    in->jitter = (unsigned)hob_json_get_int(d, "jitter", 0);
+}
+
+/* The last block is the loop's own word of warning. */
+static hob_str without_warning(const hob_json *content, hob_arena *a) {
+    hob_str raw = hob_json_raw(content);
+    const hob_json *last = hob_json_at(content, hob_json_count(content) - 1);
+    size_t n = (size_t)(hob_json_raw(last).p - raw.p);
+    char *copy = hob_arena_bytes(a, n + 1);
+    memcpy(copy, raw.p, n);
+    while (n > 1 && copy[n - 1] == ',') n--;
+    copy[n] = ']';
+    return hob_str_n(copy, n + 1);
+}
+
+static void result_in(const hob_json *d, hob_arena *a, hob_input *in) {
+    const hob_json *content = hob_json_get(d, "content");
+    in->kind = HOB_INPUT_TOOL_FINISHED;
+    in->call = hob_json_get_str(d, "call");
+    in->outcome = hob_outcome_from(hob_json_get_str(d, "outcome"));
+    in->content = hob_json_raw(content);
+    in->exit_code = (int)hob_json_get_int(d, "exit_code", -1);
+    in->duration_ms = hob_json_get_int(d, "duration_ms", 0);
+    in->truncated = hob_json_get_bool(d, "truncated", false);
+    if (hob_json_get_bool(d, "warning", false)) in->content = without_warning(content, a);
+}
+
+static void cancel_in(const hob_json *d, hob_input *in) {
+    hob_str mode = hob_json_get_str(d, "mode"), queue = hob_json_get_str(d, "queue");
+    in->kind = HOB_INPUT_CANCEL;
+    in->ending = hob_str_eqz(mode, "abort")    ? HOB_ENDING_ABORT
+                 : hob_str_eqz(mode, "settle") ? HOB_ENDING_SETTLE
+                                               : HOB_ENDING_CANCEL;
+    in->fate = hob_str_eqz(queue, "keep")   ? HOB_QUEUE_KEEP
+               : hob_str_eqz(queue, "drop") ? HOB_QUEUE_DROP
+                                            : HOB_QUEUE_RETURN;
+}
+
+static void verdict_in(const hob_json *d, hob_input *in) {
+    in->kind = HOB_INPUT_VERDICT;
+    in->call = hob_json_get_str(d, "call");
+    in->approved = hob_json_get_bool(d, "approved", false);
+    in->text = hob_json_get_str(d, "reason");
+    in->by = hob_json_get_str(d, "by");
+}
+
+/* The input that may have led to this event; NEXT if only the state can have. */
+static hob_input input_in(const hob_event *e, const hob_json *d, hob_arena *a) {
+    hob_input in = {.kind = HOB_INPUT_NEXT, .content = hob_json_raw(hob_json_get(d, "content"))};
+    hob_str origin = hob_json_get_str(d, "origin");
+    in.cost_usd = cost_of(d);
+    hob_usage_read(hob_json_get(d, "usage"), &in.usage);
+    switch ((int)e->type) {
+    case HOB_EVENT_RUN_STARTED:
+        if (hob_str_eqz(origin, "prompt")) in.kind = HOB_INPUT_PROMPT;
+        if (hob_str_eqz(origin, "resume")) in.kind = HOB_INPUT_RESUME;
+        in.content = HOB_STR("[{\"type\":\"text\",\"text\":\"?\"}]");
+        break;
+    case HOB_EVENT_RUN_FINISHED: in.kind = HOB_INPUT_RESUME; break;
+    case HOB_EVENT_USER_MESSAGE: in.kind = HOB_INPUT_PROMPT; break;
+    case HOB_EVENT_STEER_QUEUED: in.kind = HOB_INPUT_STEER; break;
+    case HOB_EVENT_FOLLOW_UP_QUEUED: in.kind = HOB_INPUT_FOLLOW_UP; break;
+    case HOB_EVENT_CANCEL_REQUESTED: cancel_in(d, &in); break;
+    case HOB_EVENT_APPROVAL_RESOLVED: verdict_in(d, &in); break;
+    case HOB_EVENT_ASSISTANT_MESSAGE: answer_in(d, &in); break;
+    case HOB_EVENT_MODEL_CALL_FAILED: failure_in(d, &in); break;
+    case HOB_EVENT_TOOL_FINISHED: result_in(d, a, &in); break;
+    }
+    return in;
+}
+
+/* Does this input lead to exactly this event? */
+static bool leads_to(const hob_run *r, const hob_view *v, const sim_entry *to,
+                     const hob_input *in) {
+    hob_draft d;
+    hob_event *e;
+    hob_error err;
+    char parent[24];
+    uint64_t leaf = hob_history_leaf(v->history);
+    if (hob_run_decide(r, &to->env, in, &d, &err) <= 0) return false;
+    if (d.is_entry && leaf) {
+        snprintf(parent, sizeof(parent), "e%llu", (unsigned long long)leaf);
+        d.parent_entry = hob_str_z(parent);
+    }
+    assert_ok(hob_event_encode(&d, sim_session(), r->last_seq + 1, to->env.now, &e, &err), err);
+    hob_draft_finish(&d);
+    bool same = hob_str_eq(e->json, to->event->json);
+    hob_event_unref(e);
+    return same;
+}
+
+/* Every call of the conversation has a result. */
+static void check_history(const hob_history *h) {
+    for (size_t i = 0; i < h->npath; i++) {
+        const hob_node *n = &h->nodes[h->path[i]];
+        for (size_t k = 0; k < n->nresults; k++) assert_non_null(n->results[k].event);
+    }
+}
+
+static void replay_one(hob_run *r, hob_view *v, const sim_entry *entry) {
+    const hob_input next = {.kind = HOB_INPUT_NEXT};
+    hob_arena *a = hob_arena_create(0);
+    const hob_json *data = hob_event_parse(entry->event, a);
+    hob_input in = input_in(entry->event, data, a);
+    hob_error err;
+    if (!leads_to(r, v, entry, &in) && !leads_to(r, v, entry, &next))
+        fail_msg("does not follow: %.*s", HOB_FMT(entry->event->json));
+    if (entry->event->type == HOB_EVENT_MODEL_CALL_STARTED) check_history(v->history);
+    assert_ok(hob_view_apply(v, entry->event, data, &err), err);
+    assert_ok(hob_run_apply(r, entry->event, data, &err), err);
+    hob_arena_destroy(a);
+}
+
+void sim_replay(sim *s) {
+    hob_run r;
+    hob_view *v = hob_view_create();
+    hob_run_init(&r, sim_session());
+    for (size_t i = 0; i < s->n; i++) replay_one(&r, v, &s->log[i]);
+    hob_run_finish(&r);
+    hob_view_destroy(v);
+}

@@ -1,0 +1,158 @@
+/* Approvals: the run waits, parked; asked once, answered once. */
+#include "support/check.h"
+#include "support/sim.h"
+
+static void start(sim *s, const char *calls) {
+    sim_init(s);
+    sim_policy(s, HOB_MODE_ASK, NULL, NULL);
+    sim_prompt(s, "go");
+    sim_calls(s, calls);
+}
+
+static void test_run_approval__parks_the_run_until_it_is_answered(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a");
+    assert_true(hob_run_parked(&s.run));
+    assert_string_equal(sim_pending(&s), "");
+    sim_tick(&s, 3600000);
+    assert_int_equal(sim_verdict(&s, "m3.0", true, ""), HOB_SAID_LAST);
+    assert_false(hob_run_parked(&s.run));
+    sim_ok(&s, "m3.0");
+    sim_done(&s, "gone");
+    assert_log(&s, "1 run_started run-s1-1 prompt\n"
+                   "2 user_message 'go'\n"
+                   "3 model_call_started m3 turn=1\n"
+                   "4 assistant_message m3 tools bash(m3.0)\n"
+                   "5 tool_decided m3.0 bash ask mode:ask\n"
+                   "6 approval_requested m3.0 bash\n"
+                   "7 approval_resolved m3.0 true user\n"
+                   "8 tool_started m3.0 bash unsafe\n"
+                   "9 tool_finished m3.0 ok 'ok'\n"
+                   "10 model_call_started m10 turn=2\n"
+                   "11 assistant_message m10 done 'gone'\n"
+                   "12 run_finished completed turns=2 tool_calls=1\n"
+                   "13 settled completed\n");
+    sim_finish(&s);
+}
+
+static void test_run_approval__shows_what_is_to_run(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a");
+    assert_string_equal(sim_json(&s, 5),
+                        "{\"call\":\"m3.0\",\"tool\":\"bash\",\"args\":{\"x\":\"a\"},"
+                        "\"args_hash\":\"66fb17904ec3a605\"}");
+    sim_finish(&s);
+}
+
+static void test_run_approval__is_answered_once(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a");
+    assert_int_equal(sim_verdict(&s, "m3.1", true, ""), HOB_ENOENT);
+    assert_int_equal(sim_verdict(&s, "m3.0", true, ""), HOB_SAID_LAST);
+    assert_int_equal(sim_verdict(&s, "m3.0", false, ""), HOB_EEXIST);
+    sim_ok(&s, "m3.0");
+    assert_int_equal(sim_verdict(&s, "m3.0", false, ""), HOB_EEXIST);
+    sim_done(&s, "gone");
+    assert_int_equal(sim_verdict(&s, "m3.0", false, ""), HOB_ENOENT);
+    sim_finish(&s);
+}
+
+static void test_run_approval__refused_is_a_result(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a");
+    sim_log(&s);
+    sim_verdict(&s, "m3.0", false, "not here");
+    assert_log(&s, "7 approval_resolved m3.0 false user\n"
+                   "8 tool_finished m3.0 denied 'denied: not here'\n"
+                   "9 model_call_started m9 turn=2\n");
+    sim_finish(&s);
+}
+
+static void test_run_approval__refused_without_a_word(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a");
+    sim_verdict(&s, "m3.0", false, "");
+    assert_string_equal(sim_line(&s, 7),
+                        "8 tool_finished m3.0 denied 'denied: the user refused it'");
+    sim_finish(&s);
+}
+
+static void test_run_approval__one_question_at_a_time_in_order(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "look:a bash:b bash:c");
+    sim_log(&s);
+    sim_ok(&s, "m3.0");
+    assert_int_equal(sim_verdict(&s, "m3.2", true, ""), HOB_EEXIST);
+    sim_verdict(&s, "m3.1", true, "");
+    sim_ok(&s, "m3.1");
+    sim_verdict(&s, "m3.2", false, "no");
+    assert_log(&s, "9 tool_finished m3.0 ok 'ok'\n"
+                   "10 approval_requested m3.1 bash\n"
+                   "11 approval_resolved m3.1 true user\n"
+                   "12 tool_started m3.1 bash unsafe\n"
+                   "13 tool_finished m3.1 ok 'ok'\n"
+                   "14 approval_requested m3.2 bash\n"
+                   "15 approval_resolved m3.2 false user\n"
+                   "16 tool_finished m3.2 denied 'denied: no'\n"
+                   "17 model_call_started m17 turn=2\n");
+    sim_finish(&s);
+}
+
+/* Same run, not asked again, still to be answered. */
+static void test_run_approval__survives_a_crash(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a");
+    sim_log(&s);
+    sim_crash(&s, s.n);
+    assert_true(hob_run_parked(&s.run));
+    assert_string_equal(s.run.id, "run-s1-1");
+    assert_int_equal(hob_run_call(&s.run, HOB_STR("m3.0"))->state, HOB_CALL_WAITING);
+    assert_int_equal(sim_resume(&s), HOB_SAID_NOTHING);
+    assert_int_equal(sim_prompt(&s, "other"), HOB_EBUSY);
+    assert_log(&s, "");
+    sim_verdict(&s, "m3.0", true, "");
+    assert_log(&s, "7 approval_resolved m3.0 true user\n"
+                   "8 tool_started m3.0 bash unsafe\n");
+    sim_finish(&s);
+}
+
+/* Taken up again where nobody can be asked: questions not yet asked are answered with no. */
+static void test_run_approval__not_asked_yet_when_nobody_is_left(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "look:a bash:b");
+    sim_log(&s);
+    sim_crash(&s, s.n);
+    s.env.can_ask = false;
+    sim_reopen(&s);
+    sim_ok(&s, "m3.0");
+    assert_log(&s, "8 run_finished interrupted turns=1 tool_calls=1\n"
+                   "9 run_started run-s1-9 resume continues=run-s1-1\n"
+                   "10 tool_started m3.0 look read_only again\n"
+                   "11 tool_finished m3.0 ok 'ok'\n"
+                   "12 tool_decided m3.1 bash deny mode:ask nobody_to_ask\n"
+                   "13 tool_finished m3.1 denied 'denied: it needs an approval..'\n"
+                   "14 model_call_started m14 turn=2\n");
+    sim_finish(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_run_approval__parks_the_run_until_it_is_answered),
+        cmocka_unit_test(test_run_approval__shows_what_is_to_run),
+        cmocka_unit_test(test_run_approval__is_answered_once),
+        cmocka_unit_test(test_run_approval__refused_is_a_result),
+        cmocka_unit_test(test_run_approval__refused_without_a_word),
+        cmocka_unit_test(test_run_approval__one_question_at_a_time_in_order),
+        cmocka_unit_test(test_run_approval__survives_a_crash),
+        cmocka_unit_test(test_run_approval__not_asked_yet_when_nobody_is_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
