@@ -9,8 +9,8 @@
  *
  * Start with hob/session.h; docs/embedding.md is the guided tour.
  */
-#ifndef HOB_H
-#define HOB_H
+#ifndef HOB_HOB_H
+#define HOB_HOB_H
 
 #include <hob/base.h>
 #include <hob/config.h>
