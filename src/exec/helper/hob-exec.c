@@ -239,10 +239,16 @@ static void set_up(struct tree *t) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) fail("no_new_privs");
 }
 
-/* So that `pkill -f word` in a command does not find the word in our own command line. */
-static void hide_arguments(int argc, char **argv) {
+/* Moves the arguments out of our own command line, so that `pkill -f word` in a command does not find the word there.
+ * Done before the command starts: it may look at once. */
+static char **take_arguments(int argc, char **argv) {
+    char **copy = calloc((size_t)argc + 1, sizeof *copy);
+    for (int i = 0; copy && i < argc; i++)
+        if (!(copy[i] = strdup(argv[i]))) copy = NULL;
+    if (!copy) fail("memory");
     char *from = argv[1], *to = argv[argc - 1] + strlen(argv[argc - 1]);
     memset(from, 0, (size_t)(to - from));
+    return copy;
 }
 
 int main(int argc, char **argv) {
@@ -257,8 +263,8 @@ int main(int argc, char **argv) {
     }
     struct tree tree = {.mode = RUNNING, .pause_ms = MIN_PAUSE_MS};
     set_up(&tree);
-    start_command(&tree, argv[2], argv + 4);
-    hide_arguments(argc, argv);
+    char **own = take_arguments(argc, argv);
+    start_command(&tree, own[2], own + 4);
     supervise(&tree);
     answer("exit", tree.status, NULL);
     return 0;
