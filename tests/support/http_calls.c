@@ -167,7 +167,7 @@ void http_endless(httpd_exchange *x, void *user) {
 void http_slow(httpd_exchange *x, void *user) {
     (void)user;
     httpd_begin(x, 200, NULL);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 20; i++) {
         httpd_sleep(x, 20);
         httpd_send(x, HOB_STR("x"));
     }

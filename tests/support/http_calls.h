@@ -54,7 +54,7 @@ void http_echo(httpd_exchange *x, void *user); /* the body back; the head goes t
 void http_hang(httpd_exchange *x, void *user);
 void http_half_then_hang(httpd_exchange *x, void *user);
 void http_endless(httpd_exchange *x, void *user);
-void http_slow(httpd_exchange *x, void *user);   /* six bytes, 20 ms before each */
+void http_slow(httpd_exchange *x, void *user);   /* twenty bytes, 20 ms before each */
 void http_raw(httpd_exchange *x, void *user);    /* `piece` as it is, then close */
 void http_stream(httpd_exchange *x, void *user); /* a hundred events */
 extern const char http_stream_text[];            /* what that sends */

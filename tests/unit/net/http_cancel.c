@@ -73,7 +73,7 @@ static void test_net_http_cancel__cancel_another_from_a_callback(void **state) {
         a.cancel_in = where;
         a.victim = &b;
         http_start(&b, (hob_http_request){.method = "GET"});
-        http_start(&a, (hob_http_request){.method = "GET", .idle_timeout_ms = 30});
+        http_start(&a, (hob_http_request){.method = "GET", .idle_timeout_ms = 200});
         http_wait(&a);
         assert_null(b.call);
         assert_int_equal(b.dones, 0);

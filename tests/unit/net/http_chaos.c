@@ -105,7 +105,7 @@ static void start_one(struct chaotic *c) {
     hob_http_request rq = {.method = "POST",
                            .body = &body,
                            .nbody = 1,
-                           .idle_timeout_ms = 100 + roll(&all->seed, 200)};
+                           .idle_timeout_ms = 300 + roll(&all->seed, 200)};
     rq.url = hob_str_z(httpd_url(all->f->server, "/", url, sizeof(url)));
     assert_int_equal(hob_http_start(all->f->http, &rq, &handler, c, &c->call, NULL), 0);
 }
