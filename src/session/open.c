@@ -150,6 +150,7 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     s->epoch = row->epoch;
     s->fresh = true;
     hob_view *original = s->view;
+    int rc = hob_session_apply_options(s, op->o, &e); /* what the original used counts here, too */
     s->forked_seq = original->last_seq;
     s->view = hob_view_create();
     hob_run_finish(&s->run);
@@ -157,7 +158,6 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     s->durable = s->submitted = 0;
     s->result_seq = 0;
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
-    int rc = hob_session_apply_options(s, op->o, &e);
     if (rc >= 0) rc = write_copy(op, original->history, &e);
     hob_view_destroy(original);
     if (rc < 0) {
@@ -187,6 +187,7 @@ static void on_original(hob_session *s, int code, const hob_error *err, void *us
         return;
     }
     snprintf(s->forked_from, sizeof s->forked_from, "%s", op->origin);
+    if (!s->cwd && s->view->cwd.n) s->cwd = hob_dupz(s->view->cwd);
     new_id(s, NULL);
     row = (hob_store_session){
         .id = hob_str_z(s->id), .cwd = hob_str_z(s->cwd), .state = HOB_STR("idle")};

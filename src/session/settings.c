@@ -36,7 +36,8 @@ int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err) {
     return HOB_OK;
 }
 
-/* The wish of the caller, else what the session used, else the configuration. */
+/* The wish of the caller, else what the session used, else the configuration; an empty hint is the
+ * default of a provider that has a key. */
 static int choose_model(hob_session *s, const hob_session_opts *o, hob_error *err) {
     hob_str hint = o->model           ? hob_str_z(o->model)
                    : s->view->model.n ? s->view->model
@@ -44,11 +45,6 @@ static int choose_model(hob_session *s, const hob_session_opts *o, hob_error *er
     hob_str level = o->thinking           ? hob_str_z(o->thinking)
                     : s->view->thinking.n ? s->view->thinking
                                           : hob_config_str(s->rt->config, "thinking");
-    if (!hint.n)
-        return hob_fail(
-            err, HOB_ECONFIG, 0,
-            "no model is chosen: give one (-m PROVIDER/MODEL), set HOB_MODEL, or write \"model\" into "
-            "the configuration; scripted:FILE works without a network");
     if (level.n && hob_thinking_from(level, &s->thinking) < 0)
         return hob_fail(err, HOB_EINVAL, 0,
                         "unknown thinking level %.*s: off minimal low medium high xhigh",
