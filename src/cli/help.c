@@ -1,0 +1,61 @@
+/*
+ * help.c - help made from the option tables, so that it says what exists and nothing else.
+ */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+#define HELP_COLUMN 34
+
+static void add_option(hob_out *o, const hob_opt *p) {
+    char left[128];
+    bool value = p->kind != HOB_OPT_FLAG && p->kind != HOB_OPT_SAME;
+    const char *arg = value ? p->arg : "";
+    const char *open = p->kind == HOB_OPT_MAYBE ? " [" : value ? " " : "";
+    const char *shut = p->kind == HOB_OPT_MAYBE ? "]" : "";
+    char letter[5] = "    ";
+    if (p->letter) snprintf(letter, sizeof letter, "-%c, ", p->letter);
+    int n = snprintf(left, sizeof left, "  %s--%s%s%s%s", letter, p->name, open, arg, shut);
+    if (n >= HELP_COLUMN)
+        hob_out_addf(o, "%s\n%*s%s\n", left, HELP_COLUMN, "", p->help);
+    else
+        hob_out_addf(o, "%-*s%s\n", HELP_COLUMN, left, p->help);
+}
+
+static void add_commands(hob_out *o) {
+    hob_out_addf(o, "\ncommands (hob COMMAND --help says more)\n");
+    for (size_t i = 0; i < hob_command_count(); i++) {
+        const hob_command *c = hob_command_at(i);
+        hob_out_addf(o, "  %-*s%s\n", HELP_COLUMN - 2, c->usage, c->summary);
+    }
+    hob_out_addf(o, "  %-*s%s\n", HELP_COLUMN - 2, "--version", "the version");
+}
+
+static void add_front(hob_out *o) {
+    hob_out_addf(
+        o,
+        "usage: hob [options] [PROMPT | @FILE ...]      a conversation in the terminal\n"
+        "       hob -p [options] [PROMPT | @FILE ...]   one run, the answer on stdout\n"
+        "       hob COMMAND ...\n\n"
+        "An argument that starts with @ names a file to put into the prompt (@@ for a plain @).\n"
+        "Standard input that is not a terminal is put into the prompt as well.\n"
+        "-- ends the options: what follows is the prompt, as it stands.\n");
+}
+
+void hob_help_print(hob_cli *cli, const hob_command *c) {
+    hob_out *o = &cli->out;
+    if (c == &hob_command_run) {
+        add_front(o);
+        add_commands(o);
+    } else {
+        hob_out_addf(o, "usage: hob %s\n%s\n", c->usage, c->summary);
+    }
+    hob_out_addf(o, "\noptions\n");
+    for (size_t i = 0; i < c->opts->n; i++) add_option(o, &c->opts->at[i]);
+    if (c == &hob_command_run)
+        hob_out_addf(
+            o, "\nexit codes: 0 completed, 1 failed, 2 usage or configuration, 3 credentials,\n"
+               "4 limit, 5 refused because nobody could be asked, 6 session busy,\n"
+               "7 no such session or model, 130 and 143 stopped by a signal\n");
+    hob_out_flush(o);
+}

@@ -1,0 +1,108 @@
+/*
+ * story.c - an event as a few lines for a person who reads what happened: `hob sessions show` and
+ * `hob demo`.
+ */
+#include "cli/cli.h"
+
+#define RESULT_LINES 6
+#define COLUMNS 100
+#define STORY_MAX (32u << 20)
+
+static void add_text(const hob_json *content, hob_buf *out) {
+    for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
+        hob_str type = hob_json_get_str(b, "type");
+        if (hob_str_eqz(type, "text")) hob_show_text(out, hob_json_get_str(b, "text"));
+        if (hob_str_eqz(type, "image")) hob_buf_addz(out, "[picture]");
+    }
+}
+
+static void tell(hob_cli *cli, hob_tint tint, const char *mark, hob_str text) {
+    bool c = cli->out_color;
+    hob_str line;
+    for (hob_str rest = text; hob_str_split(&rest, '\n', &line);) {
+        hob_out_addf(&cli->out, "%s%s%s ", hob_tint_on(c, tint), mark, hob_tint_off(c));
+        hob_out_add(&cli->out, line);
+        hob_out_add(&cli->out, HOB_STR("\n"));
+        mark = " ";
+    }
+}
+
+static void on_message(hob_cli *cli, const hob_json *d, hob_tint tint, const char *mark) {
+    hob_buf b;
+    hob_buf_init(&b, STORY_MAX);
+    add_text(hob_json_get(d, "content"), &b);
+    hob_str text = hob_str_trim(hob_buf_str(&b));
+    if (text.n) tell(cli, tint, mark, text);
+    if (hob_str_eqz(hob_json_get_str(d, "stop"), "aborted"))
+        tell(cli, HOB_TINT_YELLOW, "!", HOB_STR("cut off"));
+    hob_buf_finish(&b);
+}
+
+static void on_started(hob_cli *cli, const hob_json *d) {
+    hob_buf b;
+    hob_buf_init(&b, 8192);
+    hob_show_call(&b, hob_json_get_str(d, "tool"), hob_json_get(d, "args"), COLUMNS);
+    if (hob_json_get_bool(d, "again", false)) hob_buf_addz(&b, "  (again)");
+    tell(cli, HOB_TINT_BLUE, "*", hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+static void on_finished(hob_cli *cli, const hob_json *d) {
+    hob_buf b;
+    hob_str outcome = hob_json_get_str(d, "outcome"), line;
+    bool ok = hob_str_eqz(outcome, "ok"), color = cli->out_color;
+    int lines = 0;
+    hob_buf_init(&b, STORY_MAX);
+    add_text(hob_json_get(d, "content"), &b);
+    if (!ok) tell(cli, HOB_TINT_YELLOW, "!", outcome);
+    hob_str rest = hob_str_trim(hob_buf_str(&b));
+    while (rest.n && lines++ < RESULT_LINES && hob_str_split(&rest, '\n', &line)) {
+        hob_str cut = hob_str_first(line, hob_utf8_prefix(line, COLUMNS));
+        hob_out_addf(&cli->out, "  %s| %.*s%s\n", hob_tint_on(color, HOB_TINT_DIM), HOB_FMT(cut),
+                     hob_tint_off(color));
+    }
+    if (rest.n)
+        hob_out_addf(&cli->out, "  %s| ...%s\n", hob_tint_on(color, HOB_TINT_DIM),
+                     hob_tint_off(color));
+    hob_buf_finish(&b);
+}
+
+static void on_run_finished(hob_cli *cli, const hob_json *d) {
+    hob_buf b;
+    hob_str status = hob_json_get_str(d, "status");
+    hob_str message = hob_json_get_str(hob_json_get(d, "error"), "message");
+    if (hob_str_eqz(status, "completed")) return;
+    hob_buf_init(&b, 8192);
+    if (!message.n) message = hob_json_get_str(d, "reason");
+    hob_buf_addf(&b, "run %.*s%s", HOB_FMT(status), message.n ? ": " : "");
+    hob_show_line(&b, message, COLUMNS * 2);
+    tell(cli, HOB_TINT_RED, "!", hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+static void on_note(hob_cli *cli, const char *what, hob_str text) {
+    hob_buf b;
+    hob_buf_init(&b, 8192);
+    hob_buf_addz(&b, what);
+    hob_show_line(&b, text, COLUMNS * 2);
+    tell(cli, HOB_TINT_YELLOW, "!", hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+void hob_story_event(hob_cli *cli, const hob_json *event) {
+    const hob_json *d = hob_json_get(event, "data");
+    hob_str type = hob_json_get_str(event, "type");
+    if (hob_str_eqz(type, "user_message")) on_message(cli, d, HOB_TINT_BOLD, ">");
+    if (hob_str_eqz(type, "steer_delivered")) on_message(cli, d, HOB_TINT_BOLD, ">");
+    if (hob_str_eqz(type, "assistant_message")) on_message(cli, d, HOB_TINT_GREEN, "-");
+    if (hob_str_eqz(type, "tool_started")) on_started(cli, d);
+    if (hob_str_eqz(type, "tool_finished")) on_finished(cli, d);
+    if (hob_str_eqz(type, "run_finished")) on_run_finished(cli, d);
+    if (hob_str_eqz(type, "approval_requested"))
+        on_note(cli, "asked for an approval: ", hob_json_get_str(d, "tool"));
+    if (hob_str_eqz(type, "turn_discarded"))
+        on_note(cli, "discarded: ", hob_json_get_str(d, "reason"));
+    if (hob_str_eqz(type, "retry_scheduled"))
+        on_note(cli, "trying again: ", hob_json_get_str(d, "error"));
+    if (hob_str_eqz(type, "warning")) on_note(cli, "", hob_json_get_str(d, "text"));
+}

@@ -1,0 +1,73 @@
+/*
+ * talk_ask.c - the question before a call: everything it would do is shown, made visible, and the
+ * answer is given once. What is neither yes nor no is the reason of a refusal, and the model is
+ * told.
+ */
+#include "cli/talk.h"
+
+#define QUESTION_MAX (1u << 20)
+
+static void add_argument(hob_buf *b, const hob_json *v) {
+    hob_buf_addz(b, "    ");
+    hob_show_line(b, hob_json_key(v), 100);
+    hob_buf_addz(b, ": ");
+    hob_show_text(b, hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v));
+    hob_buf_addc(b, '\n');
+}
+
+static void show_question(hob_talk *t, const hob_json *row) {
+    hob_buf b;
+    bool color = t->cli->color;
+    hob_buf_init(&b, QUESTION_MAX);
+    hob_buf_addf(&b, "%s?%s may ", hob_tint_on(color, HOB_TINT_YELLOW), hob_tint_off(color));
+    hob_show_line(&b, hob_json_get_str(row, "tool"), 100);
+    hob_buf_addz(&b, " run?\n");
+    const hob_json *args = hob_json_get(row, "args");
+    for (const hob_json *v = hob_json_first(args); v; v = hob_json_next(v)) add_argument(&b, v);
+    hob_out_add(&t->cli->out, hob_buf_str(&b));
+    if (b.err)
+        hob_out_addf(&t->cli->out, "    ... too long to be shown whole: refuse it if in doubt\n");
+    hob_out_addf(&t->cli->out, "  [y]es, once  [n]o  or why not: ");
+    hob_buf_finish(&b);
+}
+
+void hob_talk_ask(hob_talk *t) {
+    hob_error err = {.code = HOB_OK};
+    hob_page *page = NULL;
+    const hob_json *row = NULL;
+    t->state = HOB_TALK_RUNNING;
+    if (hob_session_pending_confirmations(t->s, &page, &err) < 0) {
+        hob_tell_error(t->cli, &err);
+        return;
+    }
+    hob_arena *a = hob_arena_create(0);
+    if (hob_page_count(page) && hob_json_parse(a, hob_page_row(page, 0), NULL, &row, NULL) >= 0) {
+        hob_str call = hob_json_get_str(row, "call");
+        size_t n = HOB_MIN(call.n, sizeof t->call - 1);
+        memcpy(t->call, call.p, n);
+        t->call[n] = 0;
+        t->state = HOB_TALK_ASKING;
+        hob_text_end_line(&t->text);
+        show_question(t, row);
+    }
+    hob_arena_destroy(a);
+    hob_page_destroy(page);
+}
+
+static bool is_word(hob_str line, const char *letter, const char *word) {
+    return hob_str_ieq(line, hob_str_z(letter)) || hob_str_ieq(line, hob_str_z(word));
+}
+
+void hob_talk_answer(hob_talk *t, hob_str line) {
+    hob_error err = {.code = HOB_OK};
+    if (!line.n) {
+        hob_talk_ask(t); /* neither; ask again */
+        return;
+    }
+    bool yes = is_word(line, "y", "yes"), no = is_word(line, "n", "no");
+    int code = hob_session_confirm_tool_use(t->s, hob_str_z(t->call),
+                                            yes ? HOB_VERDICT_ALLOW : HOB_VERDICT_DENY,
+                                            yes || no ? HOB_STR("") : line, &err);
+    if (code < 0) hob_tell_error(t->cli, &err);
+    hob_talk_ask(t); /* the next one that waits, if there is one */
+}

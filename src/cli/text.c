@@ -1,0 +1,181 @@
+/*
+ * text.c - events as text for people: the answer on standard output, everything else on standard
+ * error.
+ *
+ * On a terminal text appears as it streams. Into a pipe or file goes only what is the answer: a
+ * message is written there when it is whole and asks for no tools; what the model says before a
+ * tool call is a remark. So `hob -p … | …` never sees the same text twice after a retry. When a run
+ * ends badly, the part of an answer that had arrived is written all the same.
+ */
+#include "cli/ask.h"
+
+#define HELD_MAX (32u << 20)
+#define SUMMARY_COLUMNS 100
+
+void hob_text_init(hob_text *t, hob_cli *cli, bool live) {
+    *t = (hob_text){.cli = cli, .live = live};
+    hob_buf_init(&t->held, HELD_MAX);
+}
+
+void hob_text_finish(hob_text *t) {
+    hob_buf_finish(&t->held);
+}
+
+void hob_text_end_line(hob_text *t) {
+    if (t->open_line) hob_out_add(&t->cli->out, HOB_STR("\n"));
+    t->open_line = false;
+}
+
+static void print(hob_text *t, hob_str s) {
+    if (!s.n) return;
+    hob_show_out(&t->cli->out, s);
+    t->open_line = s.p[s.n - 1] != '\n';
+    t->printed = true;
+}
+
+static void remark(hob_text *t, hob_tint tint, const char *mark, hob_str text) {
+    hob_text_end_line(t);
+    hob_tell_line(t->cli, tint, mark, text);
+}
+
+/* ---- the model's text ------------------------------------------------------------------------ */
+
+static void on_delta(hob_text *t, const hob_json *d) {
+    hob_str text = hob_json_get_str(d, "text");
+    hob_buf_add(&t->held, text);
+    if (t->live) print(t, text);
+}
+
+static void join_text(const hob_json *content, hob_buf *out, bool *calls) {
+    for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
+        hob_str type = hob_json_get_str(b, "type");
+        if (hob_str_eqz(type, "text")) hob_buf_add(out, hob_json_get_str(b, "text"));
+        if (hob_str_eqz(type, "tool_call")) *calls = true;
+    }
+}
+
+static void on_message(hob_text *t, const hob_json *d) {
+    hob_buf all;
+    bool calls = false;
+    hob_buf_init(&all, HELD_MAX);
+    join_text(hob_json_get(d, "content"), &all, &calls);
+    hob_str text = hob_buf_str(&all), shown = hob_buf_str(&t->held);
+    if (t->live)
+        print(t, hob_str_starts(text, shown) ? hob_str_skip(text, shown.n) : HOB_STR(""));
+    else if (!calls)
+        print(t, text);
+    else if (text.n)
+        remark(t, HOB_TINT_DIM, " ", text);
+    hob_text_end_line(t);
+    hob_buf_reset(&t->held);
+    hob_buf_finish(&all);
+}
+
+static void on_discarded(hob_text *t, const hob_json *d) {
+    if (!t->live || !t->held.n)
+        return; /* the next try starts anew; if there is none, the rest is printed */
+    hob_text_end_line(t);
+    hob_tell_note(t->cli, "the text above was cut off and does not count: %.*s",
+                  HOB_FMT(hob_json_get_str(d, "reason")));
+}
+
+static void on_finished(hob_text *t) {
+    if (!t->live) print(t, hob_buf_str(&t->held)); /* not empty only when an answer was cut off */
+    hob_text_end_line(t);
+    hob_buf_reset(&t->held);
+}
+
+/* ---- tools ----------------------------------------------------------------------------------- */
+
+static void on_tool_started(hob_text *t, const hob_json *d) {
+    hob_buf b;
+    hob_buf_init(&b, 8192);
+    hob_show_call(&b, hob_json_get_str(d, "tool"), hob_json_get(d, "args"), SUMMARY_COLUMNS);
+    remark(t, HOB_TINT_BLUE, "*", hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+static void on_tool_finished(hob_text *t, const hob_json *d) {
+    hob_buf b, text;
+    bool calls = false;
+    hob_str outcome = hob_json_get_str(d, "outcome");
+    bool ok = hob_str_eqz(outcome, "ok");
+    if (ok && !t->cli->verbose) return;
+    hob_buf_init(&b, 8192);
+    hob_buf_init(&text, HELD_MAX);
+    join_text(hob_json_get(d, "content"), &text, &calls);
+    hob_buf_addf(&b, "%.*s: %.*s: ", HOB_FMT(hob_json_get_str(d, "tool")), HOB_FMT(outcome));
+    hob_show_line(&b, hob_buf_str(&text), SUMMARY_COLUMNS);
+    remark(t, ok ? HOB_TINT_GREEN : HOB_TINT_YELLOW, ok ? "+" : "!", hob_buf_str(&b));
+    hob_buf_finish(&b);
+    hob_buf_finish(&text);
+}
+
+/* ---- what else happens ----------------------------------------------------------------------- */
+
+static void on_retry(hob_text *t, const hob_json *d) {
+    hob_text_end_line(t);
+    hob_tell_note(t->cli, "retrying in %.1f s (%lld/%lld): %.*s",
+                  (double)hob_json_get_int(d, "delay_ms", 0) / 1000.0,
+                  (long long)hob_json_get_int(d, "attempt", 0),
+                  (long long)hob_json_get_int(d, "attempts", 0),
+                  HOB_FMT(hob_json_get_str(d, "error")));
+}
+
+static void on_limit(hob_text *t, const hob_json *d) {
+    hob_text_end_line(t);
+    hob_tell_note(t->cli, "limit reached: %.*s (%g of %g)", HOB_FMT(hob_json_get_str(d, "limit")),
+                  hob_json_get_double(d, "value", 0), hob_json_get_double(d, "max", 0));
+}
+
+static void on_returned(hob_text *t, const hob_json *d) {
+    const hob_json *items = hob_json_get(d, "items");
+    for (const hob_json *i = hob_json_first(items); i; i = hob_json_next(i)) {
+        hob_buf text;
+        bool calls = false;
+        hob_buf_init(&text, HELD_MAX);
+        join_text(hob_json_get(i, "content"), &text, &calls);
+        hob_text_end_line(t);
+        hob_tell_note(t->cli, "not delivered: %.*s",
+                      HOB_FMT(hob_str_first(hob_buf_str(&text), 2000)));
+        hob_buf_finish(&text);
+    }
+}
+
+static void on_started(hob_text *t, const hob_json *d) {
+    hob_str origin = hob_json_get_str(d, "origin");
+    t->printed = false;
+    if (hob_str_eqz(origin, "resume"))
+        hob_tell_note(t->cli, "continuing run %.*s", HOB_FMT(hob_json_get_str(d, "continues")));
+}
+
+static void on_note(hob_text *t, const hob_json *d) {
+    hob_text_end_line(t);
+    hob_tell_note(t->cli, "%.*s", HOB_FMT(hob_str_first(hob_json_get_str(d, "text"), 3000)));
+}
+
+static void handle(hob_text *t, hob_event_type type, const hob_json *d) {
+    switch ((int)type) { /* what is not named here says nothing to a person */
+    case HOB_EVENT_RUN_STARTED: on_started(t, d); break;
+    case HOB_EVENT_MODEL_CALL_STARTED: hob_buf_reset(&t->held); break;
+    case HOB_EVENT_TEXT_DELTA: on_delta(t, d); break;
+    case HOB_EVENT_ASSISTANT_MESSAGE: on_message(t, d); break;
+    case HOB_EVENT_TURN_DISCARDED: on_discarded(t, d); break;
+    case HOB_EVENT_TOOL_STARTED: on_tool_started(t, d); break;
+    case HOB_EVENT_TOOL_FINISHED: on_tool_finished(t, d); break;
+    case HOB_EVENT_RETRY_SCHEDULED: on_retry(t, d); break;
+    case HOB_EVENT_LIMIT_REACHED: on_limit(t, d); break;
+    case HOB_EVENT_QUEUE_RETURNED: on_returned(t, d); break;
+    case HOB_EVENT_WARNING: on_note(t, d); break;
+    case HOB_EVENT_RUN_FINISHED: on_finished(t); break;
+    default: break;
+    }
+}
+
+void hob_text_event(hob_text *t, const hob_event *e) {
+    const hob_json *data = NULL;
+    hob_arena *a = hob_arena_create(0);
+    if (hob_json_parse(a, hob_event_data(e), NULL, &data, NULL) >= 0)
+        handle(t, hob_event_type_of(e), data);
+    hob_arena_destroy(a);
+}
