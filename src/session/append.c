@@ -82,9 +82,7 @@ static void tail_trim(hob_session *s) {
     s->tail_cap = 0;
 }
 
-int hob_session_fold(hob_session *s, hob_event *e, hob_error *err) {
-    hob_arena_reset(s->scratch);
-    const hob_json *data = hob_event_parse(e, s->scratch);
+int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err) {
     int rc = hob_view_apply(s->view, e, data, err);
     if (rc >= 0) rc = hob_run_apply(&s->run, e, data, err);
     if (rc >= 0) hob_session_note_result(s, e, data);
@@ -105,7 +103,8 @@ int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
     hob_draft_finish(d);
     if (rc < 0) return rc;
     tail_push(s, e);
-    rc = hob_session_fold(s, e, err);
+    hob_arena_reset(s->scratch);
+    rc = hob_session_fold(s, e, hob_event_parse(e, s->scratch), err);
     hob_event_unref(e);
     hob_crash_point("append.after");
     return rc;

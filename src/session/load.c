@@ -8,7 +8,10 @@ typedef struct loader {
     hob_str from; /* heap */
     hob_loaded_fn done;
     void *user;
-    uint64_t after;
+    uint64_t after; /* the last event of the pages so far */
+    bool reading;   /* a page is on its way */
+    int code;       /* HOB_OK until something failed */
+    hob_error err;
 } loader;
 
 static void read_page(loader *l);
@@ -25,50 +28,62 @@ static void reset_views(hob_session *s) {
     s->result_seq = 0;
 }
 
-static void finish(loader *l, int code, const hob_error *err) {
+static void finish(loader *l) {
     hob_session *s = l->s;
     int64_t wall = hob_loop_clock(s->rt->loop)->wall_ms(hob_loop_clock(s->rt->loop));
     s->refolding = false;
     s->durable = s->submitted = s->view->last_seq;
     s->clock_base = HOB_MAX(wall, s->view->last_ts) - hob_loop_now(s->rt->loop);
-    l->done(s, code, err, l->user);
+    l->done(s, l->code, l->code < 0 ? &l->err : NULL, l->user);
     hob_free((char *)l->from.p);
     hob_free(l);
 }
 
-static int fold_page(loader *l, const hob_store_event *events, size_t n, hob_error *err) {
-    for (size_t i = 0; i < n; i++) {
-        hob_event *e;
-        if (events[i].seq != l->after + 1)
+static int fold_one(hob_session *s, hob_str json, hob_error *err) {
+    const hob_json *data;
+    hob_event *e;
+    hob_arena_reset(s->scratch);
+    int rc = hob_event_read(json, s->scratch, &e, &data, err);
+    if (rc < 0) return rc;
+    rc = hob_session_fold(s, e, data, err);
+    hob_event_unref(e);
+    return rc;
+}
+
+static int fold_page(hob_session *s, uint64_t last, const hob_store_event *events, size_t n,
+                     hob_error *err) {
+    for (size_t i = 0; i < n; i++, last++) {
+        if (events[i].seq != last + 1)
             return hob_fail(err, HOB_ESTORE, 0, "the log of session %s has a gap after event %llu",
-                            l->s->id, (unsigned long long)l->after);
-        int rc = hob_event_decode(events[i].json, &e, err);
+                            s->id, (unsigned long long)last);
+        int rc = fold_one(s, events[i].json, err);
         if (rc < 0) return rc;
-        rc = hob_session_fold(l->s, e, err);
-        hob_event_unref(e);
-        if (rc < 0) return rc;
-        l->after = events[i].seq;
     }
     return HOB_OK;
 }
 
+/* The next page is fetched while this one is folded. */
 static void on_page(int code, const hob_error *err, const hob_store_event *events, size_t n,
                     int more, void *user) {
     loader *l = user;
-    hob_error e;
+    uint64_t after = l->after;
     l->s->inflight--;
-    if (code >= 0) {
-        err = &e;
-        code = fold_page(l, events, n, &e);
+    l->reading = false;
+    if (l->code >= 0 && code < 0) {
+        l->code = code;
+        l->err = *err;
     }
-    if (code >= 0 && more)
-        read_page(l);
-    else
-        finish(l, code, code < 0 ? err : NULL);
+    if (l->code >= 0) {
+        l->after += n;
+        if (more) read_page(l);
+        l->code = fold_page(l->s, after, events, n, &l->err);
+    }
+    if (!l->reading) finish(l);
 }
 
 static void read_page(loader *l) {
     l->s->inflight++;
+    l->reading = true;
     l->s->store->ops->read(l->s->store, l->from, l->after, 1000, 0, on_page, l);
 }
 

@@ -310,12 +310,22 @@ static void search(opening *op, hob_str cursor) {
     op->s->store->ops->sessions(op->s->store, &q, on_candidates, op);
 }
 
+/* A model over HTTP will want libcurl: it is loaded on the pool while the session is opened. */
+static void preload(opening *op) {
+    hob_runtime *rt = op->op.rt;
+    hob_str hint = op->o->model ? hob_str_z(op->o->model) : hob_config_str(rt->config, "model");
+    hob_model_info info;
+    if (hob_models_resolve(rt->models, hint, &info, NULL) < 0 || info.script.n) return;
+    hob_http_preload(rt->http);
+}
+
 static void start(hob_op *o) {
     opening *op = HOB_CONTAINER(o, opening, op);
     hob_session *s = op->s = hob_session_new(o->rt);
     hob_error err;
     int rc = HOB_OK;
     if (op->o->cwd) s->cwd = hob_dupz(hob_str_z(op->o->cwd));
+    preload(op);
     s->store = o->rt->store;
     if (op->o->choice == HOB_SESSION_IN_MEMORY) rc = hob_runtime_memory(o->rt, &s->store, &err);
     if (rc < 0) {

@@ -217,8 +217,8 @@ int64_t hob_session_now(hob_session *s);
 int hob_session_input(hob_session *s, hob_input *in, hob_error *err);
 /* A draft of the session's own (settings, notes). */
 int hob_session_append(hob_session *s, hob_draft *d, hob_error *err);
-int hob_session_fold(hob_session *s, hob_event *e,
-                     hob_error *err); /* apply to the views, keep in the tail */
+/* Applies to the views; `data` is the event's, parsed. */
+int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err);
 void hob_session_commit(hob_session *s);
 void hob_session_fail(hob_session *s, int code, const hob_error *err);
 void hob_session_env(hob_session *s, hob_run_env *env);
