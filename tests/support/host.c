@@ -1,6 +1,7 @@
 #include "support/host.h"
 
 #include "support/check.h"
+#include "support/describe.h"
 
 #include <stdio.h>
 
@@ -97,30 +98,13 @@ hob_event *host_until(host *r, hob_event_type type, const char *field, const cha
 
 /* ---- the log --------------------------------------------------------------------------------------- */
 
-static void add(host *r, const char *fmt, ...) {
-    size_t n = strlen(r->log);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(r->log + n, sizeof r->log - n, fmt, ap);
-    va_end(ap);
-}
-
 static void describe(host *r, const hob_json *e) {
-    static const char *const fields[] = {
-        "origin", "item",  "call",   "tool",   "decision", "approved",      "outcome", "stop",
-        "code",   "limit", "status", "reason", "mode",     "nobody_to_ask", "again",   NULL};
-    const hob_json *d = hob_json_get(e, "data");
-    hob_str type = hob_json_get_str(e, "type");
-    add(r, "%.*s", (int)type.n, type.p);
-    for (int i = 0; fields[i]; i++) {
-        const hob_json *v = hob_json_get(d, fields[i]);
-        hob_str s = hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v);
-        if (v) add(r, " %.*s", (int)s.n, s.p);
-    }
-    const hob_json *b = hob_json_first(hob_json_get(d, "content"));
-    hob_str text = hob_json_get_str(b, "text");
-    if (text.n) add(r, " \"%.*s\"", (int)(text.n > 60 ? 60 : text.n), text.p);
-    add(r, "\n");
+    hob_buf line;
+    size_t n = strlen(r->log);
+    hob_buf_init(&line, 4096);
+    hob_test_describe(e, &line);
+    snprintf(r->log + n, sizeof r->log - n, "%s\n", hob_buf_z(&line));
+    hob_buf_finish(&line);
 }
 
 static void each_event(host *r, void (*fn)(host *, const hob_json *)) {
