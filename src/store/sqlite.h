@@ -53,8 +53,8 @@ void hob_sqlite_bind_text(sqlite3_stmt *st, int at, hob_str s); /* "" binds NULL
 void hob_sqlite_bind_number(sqlite3_stmt *st, int at, int64_t n); /* negative binds NULL */
 /* Says what went wrong last on the connection: always HOB_ESTORE. */
 int hob_sqlite_fail(const hob_sqlite_conn *c, hob_error *err);
-bool hob_sqlite_io_failed(
-    const hob_sqlite_conn *c); /* … and whether the connection is to be trusted */
+/* … and whether it was an fsync: then nothing in memory is to be trusted (sqlite_open.c). */
+bool hob_sqlite_sync_failed(const hob_sqlite_conn *c);
 int hob_sqlite_damaged(const hob_sqlite_conn *c, const char *what, hob_error *err);
 
 /* ---- sqlite_schema.c ---------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ struct hob_sqlite {
     size_t nidle;
 
     /* the writer's */
-    hob_sqlite_conn *conn; /* NULL: not open, or given up after an I/O error */
+    hob_sqlite_conn *conn; /* NULL: not open, or given up after a failed fsync */
     hob_filelock lock;
     hob_owner owner;    /* its id: anybody's once ready */
     hob_error open_err; /* code < 0: the answer to everything */
@@ -120,7 +120,7 @@ void *hob_sqlite_writer(void *store); /* the thread */
 
 int hob_sqlite_file_open(hob_sqlite *s, hob_error *err);
 int hob_sqlite_file_reopen(hob_sqlite *s, hob_error *err);
-void hob_sqlite_file_abandon(hob_sqlite *s); /* after an I/O error: nothing cached is trusted */
+void hob_sqlite_file_abandon(hob_sqlite *s); /* after a failed fsync: nothing cached is trusted */
 void hob_sqlite_file_close(hob_sqlite *s);   /* gives up every session */
 
 /* ---- sqlite_apply.c, sqlite_own.c: inside a transaction of the writer --------------------- */
@@ -132,6 +132,7 @@ typedef struct hob_sqlite_seat {
     uint64_t group; /* the transaction that read the rest */
     bool exists, mine, dirty;
     uint64_t epoch, last_seq;
+    uint64_t written; /* the last_seq that the row has */
 } hob_sqlite_seat;
 
 /* 0: done or refused, r->code says which; -1: the file failed, the whole group must be undone. */

@@ -17,8 +17,10 @@ static int seat_load(hob_sqlite *s, hob_str session, hob_sqlite_seat *seat) {
     int sql = seat->num ? HOB_SQL_SEAT_BY_NUM : HOB_SQL_SEAT_BY_ID;
     sqlite3_stmt *st = hob_sqlite_stmt(s->conn, sql);
     if (!st) return -1;
-    hob_sqlite_bind_str(st, 1, session);
-    if (seat->num) sqlite3_bind_int64(st, 2, seat->num);
+    if (seat->num)
+        sqlite3_bind_int64(st, 1, seat->num);
+    else
+        hob_sqlite_bind_str(st, 1, session);
     int rc = sqlite3_step(st);
     seat->exists = rc == SQLITE_ROW;
     seat->num = seat->exists ? sqlite3_column_int64(st, 0) : 0;
@@ -26,19 +28,22 @@ static int seat_load(hob_sqlite *s, hob_str session, hob_sqlite_seat *seat) {
         const char *owner = (const char *)sqlite3_column_text(st, 1);
         seat->mine = owner && strcmp(owner, s->owner.id) == 0;
         seat->epoch = (uint64_t)sqlite3_column_int64(st, 2);
-        seat->last_seq = (uint64_t)sqlite3_column_int64(st, 3);
+        seat->last_seq = seat->written = (uint64_t)sqlite3_column_int64(st, 3);
     }
     return hob_sqlite_end(st, rc);
 }
 
-int hob_sqlite_seat_get(hob_sqlite *s, hob_str session, hob_sqlite_seat **out) {
+static hob_sqlite_seat *seat_find(hob_sqlite *s, hob_str session) {
     hob_sqlite_seat *seat = hob_map_get(s->seats, session);
-    if (!seat) {
-        seat = HOB_NEW(hob_sqlite_seat);
-        hob_list_init(&seat->link);
-        hob_map_put(s->seats, session, seat);
-    }
-    *out = seat;
+    if (seat) return seat;
+    seat = HOB_NEW(hob_sqlite_seat);
+    hob_list_init(&seat->link);
+    hob_map_put(s->seats, session, seat);
+    return seat;
+}
+
+int hob_sqlite_seat_get(hob_sqlite *s, hob_str session, hob_sqlite_seat **out) {
+    hob_sqlite_seat *seat = *out = seat_find(s, session);
     if (seat->group == s->group) return 0;
     bool by_num = seat->num != 0;
     int rc = seat_load(s, session, seat);
@@ -51,7 +56,8 @@ int hob_sqlite_seat_get(hob_sqlite *s, hob_str session, hob_sqlite_seat **out) {
 static int seat_write(hob_sqlite *s, hob_sqlite_seat *seat) {
     hob_list_remove(&seat->link);
     seat->dirty = false;
-    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_SEQ);
+    seat->written = seat->last_seq;
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_HEAD_SEQ);
     if (!st) return -1;
     sqlite3_bind_int64(st, 1, seat->num);
     sqlite3_bind_int64(st, 2, (int64_t)seat->last_seq);
@@ -112,6 +118,28 @@ static int check_append(hob_sqlite *s, hob_store_req *r, const hob_store_append 
     for (size_t i = 0; i < a->nruns && r->code >= 0; i++) {
         if (check_run(s, r, a->runs[i].id, seat->num) < 0) return -1;
     }
+    return 0;
+}
+
+/* The usual case in one statement: events for a session that is known and as the caller believes. All
+ * checks are in its condition; if it does not hold, nothing happened and check_append says why. */
+static int claim(hob_sqlite *s, const hob_store_append *a) {
+    hob_sqlite_seat *seat = seat_find(s, a->session);
+    if (seat->group == s->group || !seat->num || a->nruns || !a->nevents) return 0;
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_HEAD_SEQ_IF);
+    if (!st) return -1;
+    sqlite3_bind_int64(st, 1, seat->num);
+    sqlite3_bind_int64(st, 2, (int64_t)(a->after_seq + a->nevents));
+    sqlite3_bind_int64(st, 3, (int64_t)a->after_seq);
+    sqlite3_bind_int64(st, 4, (int64_t)a->epoch);
+    hob_sqlite_bind_str(st, 5, hob_str_z(s->owner.id));
+    if (hob_sqlite_run(s->conn, st) < 0) return -1;
+    if (sqlite3_changes(s->conn->db) == 0) return 0;
+    seat->group = s->group;
+    seat->exists = seat->mine = true;
+    seat->epoch = a->epoch;
+    seat->last_seq = a->after_seq;
+    seat->written = a->after_seq + a->nevents;
     return 0;
 }
 
@@ -203,11 +231,11 @@ static int write_append(hob_sqlite *s, const hob_store_append *a, const unsigned
         if (add_event(s, seat->num, &a->events[i], hash) < 0) return -1;
     }
     seat->last_seq += a->nevents;
-    if (a->nevents && !seat->dirty) {
+    if (a->row && put_row(s, seat->num, a->row) < 0) return -1;
+    if (seat->last_seq != seat->written && !seat->dirty) {
         seat->dirty = true;
         hob_list_push(&s->dirty, &seat->link);
     }
-    if (a->row && put_row(s, seat->num, a->row) < 0) return -1;
     for (size_t i = 0; i < a->nruns; i++) {
         if (put_run(s, seat->num, &a->runs[i]) < 0) return -1;
     }
@@ -215,6 +243,7 @@ static int write_append(hob_sqlite *s, const hob_store_append *a, const unsigned
 }
 
 static int commit(hob_sqlite *s, hob_store_req *r) {
+    if (r->nappends == 1 && claim(s, &r->appends[0]) < 0) return -1;
     for (size_t i = 0; i < r->nappends && r->code >= 0; i++) {
         if (check_append(s, r, &r->appends[i]) < 0) return -1;
     }

@@ -136,17 +136,28 @@ int hob_sqlite_damaged(const hob_sqlite_conn *c, const char *what, hob_error *er
         c->path, what, c->path, c->path);
 }
 
-static int fail_io(const hob_sqlite_conn *c, hob_error *err) {
-    int why = sqlite3_system_errno(c->db);
-    char text[128];
-    return hob_fail(err, HOB_ESTORE, why ? why : EIO,
-                    "reading or writing the store %s failed (%s, %s): check the disk and try again",
-                    c->path, sqlite3_errmsg(c->db),
-                    strerror_r(why ? why : EIO, text, sizeof(text)));
+/* What the system said last about the WAL: SQLite itself does not pass it on. */
+static int errno_of_wal(const hob_sqlite_conn *c) {
+    sqlite3_file *wal = NULL;
+    int why = 0;
+    sqlite3_file_control(c->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    if (wal && wal->pMethods) wal->pMethods->xFileControl(wal, SQLITE_FCNTL_LAST_ERRNO, &why);
+    return why;
 }
 
-bool hob_sqlite_io_failed(const hob_sqlite_conn *c) {
-    return (sqlite3_errcode(c->db) & 0xff) == SQLITE_IOERR;
+static int fail_io(const hob_sqlite_conn *c, hob_error *err) {
+    char text[128];
+    int why = sqlite3_system_errno(c->db);
+    if (!why) why = errno_of_wal(c);
+    if (!why) why = EIO;
+    return hob_fail(err, HOB_ESTORE, why,
+                    "reading or writing the store %s failed (%s, %s): check the disk and try again",
+                    c->path, sqlite3_errmsg(c->db), strerror_r(why, text, sizeof(text)));
+}
+
+bool hob_sqlite_sync_failed(const hob_sqlite_conn *c) {
+    int rc = sqlite3_extended_errcode(c->db);
+    return rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC;
 }
 
 int hob_sqlite_fail(const hob_sqlite_conn *c, hob_error *err) {

@@ -26,7 +26,7 @@ static void give_up(hob_sqlite *s, const char *what) {
     hob_error err;
     hob_sqlite_fail(s->conn, &err);
     hob_log(HOB_LOG_WARN, "store", "%s: %s", what, err.message);
-    bool broken = hob_sqlite_io_failed(s->conn);
+    bool broken = hob_sqlite_sync_failed(s->conn);
     if (!sqlite3_get_autocommit(s->conn->db)) hob_sqlite_exec(s->conn, HOB_SQL_ROLLBACK);
     if (broken) hob_sqlite_file_abandon(s);
 }

@@ -1,11 +1,13 @@
 /*
- * sqlite_open.c - the file as a whole: opening, opening again after an I/O error, closing. On the writer.
+ * sqlite_open.c - the file as a whole: opening, opening again after a failed fsync, closing. On the
+ * writer.
  *
- * After an I/O error nothing that SQLite or the kernel keeps in memory is trusted: a failed fsync may
- * have dropped pages that later reads still show. So the connection is closed, the file is opened and
- * checked like any other, and the whole WAL is copied into the database and cut before the first new
- * commit. What was acknowledged had been synced before the error; from there on every page that counts
- * is written and synced anew.
+ * A failed write is an error like others: the transaction is undone and the next one may succeed. A
+ * failed fsync is not: the kernel may have dropped pages that it goes on showing to readers, and the
+ * next fsync would say all is well. So nothing in memory is trusted then: the connections are closed,
+ * the file is opened and checked like any other, and the whole WAL is copied into the database and cut
+ * before the first new commit. What was acknowledged had been synced before the error; from there on
+ * every page that counts is written and synced anew. Until that works, every call fails.
  */
 #include "store/sqlite.h"
 
@@ -111,7 +113,7 @@ static void release_all(hob_sqlite *s) {
     hob_error err;
     if (hob_filelock_take(&s->lock, HOB_MIN(s->lock_wait_ms, (int64_t)1000), &err) < 0)
         return; /* a dead owner is found dead by its file */
-    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_RELEASE_ALL);
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_HEAD_RELEASE_ALL);
     sqlite3_exec(s->conn->db, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
     if (st) hob_sqlite_bind_str(st, 1, hob_str_z(s->owner.id));
     if (!st || hob_sqlite_run(s->conn, st) < 0) {

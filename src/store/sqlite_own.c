@@ -43,6 +43,15 @@ static int say_busy(hob_error *err, hob_str session, const holder *h) {
         HOB_FMT(session), h->name, (long long)h->pid);
 }
 
+/* A statement on one session, with the owner as its second parameter if it has one. */
+static int run_for(hob_sqlite *s, int sql, int64_t num) {
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, sql);
+    if (!st) return -1;
+    sqlite3_bind_int64(st, 1, num);
+    if (sqlite3_bind_parameter_count(st) > 1) hob_sqlite_bind_str(st, 2, hob_str_z(s->owner.id));
+    return hob_sqlite_run(s->conn, st);
+}
+
 static int add(hob_sqlite *s, const hob_store_req *r) {
     sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_ADD);
     if (!st) return -1;
@@ -53,23 +62,23 @@ static int add(hob_sqlite *s, const hob_store_req *r) {
     hob_sqlite_bind_str(st, 4, row->model);
     hob_sqlite_bind_str(st, 5, row->parent);
     hob_sqlite_bind_str(st, 6, row->state);
-    hob_sqlite_bind_str(st, 7, hob_str_z(s->owner.id));
-    hob_sqlite_bind_str(st, 8, hob_str_z(s->owner_name));
-    sqlite3_bind_int64(st, 9, getpid());
-    sqlite3_bind_int64(st, 10, row->created_ms);
-    sqlite3_bind_int64(st, 11, row->updated_ms);
-    sqlite3_bind_int64(st, 12, row->messages);
-    return hob_sqlite_run(s->conn, st);
+    hob_sqlite_bind_str(st, 7, hob_str_z(s->owner_name));
+    sqlite3_bind_int64(st, 8, getpid());
+    sqlite3_bind_int64(st, 9, row->created_ms);
+    sqlite3_bind_int64(st, 10, row->updated_ms);
+    sqlite3_bind_int64(st, 11, row->messages);
+    if (hob_sqlite_run(s->conn, st) < 0) return -1;
+    return run_for(s, HOB_SQL_HEAD_ADD, sqlite3_last_insert_rowid(s->conn->db));
 }
 
 static int take(hob_sqlite *s, int64_t num) {
-    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_OWN);
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_HOLDER);
     if (!st) return -1;
     sqlite3_bind_int64(st, 1, num);
-    hob_sqlite_bind_str(st, 2, hob_str_z(s->owner.id));
-    hob_sqlite_bind_str(st, 3, hob_str_z(s->owner_name));
-    sqlite3_bind_int64(st, 4, getpid());
-    return hob_sqlite_run(s->conn, st);
+    hob_sqlite_bind_str(st, 2, hob_str_z(s->owner_name));
+    sqlite3_bind_int64(st, 3, getpid());
+    if (hob_sqlite_run(s->conn, st) < 0) return -1;
+    return run_for(s, HOB_SQL_HEAD_OWN, num);
 }
 
 static int answer(hob_sqlite *s, hob_store_req *r) {
@@ -109,15 +118,13 @@ int hob_sqlite_release(hob_sqlite *s, hob_store_req *r) {
     else if (!h.mine || h.epoch != r->epoch)
         r->code = hob_store_say_fenced(hob_store_req_err(r), &as, h.epoch);
     if (r->code < 0) return 0;
-    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_RELEASE);
-    if (!st) return -1;
-    sqlite3_bind_int64(st, 1, h.num);
-    return hob_sqlite_run(s->conn, st);
+    return run_for(s, HOB_SQL_HEAD_RELEASE, h.num);
 }
 
 /* The session is gone at once; its events follow piece by piece (sqlite_keep.c). */
 int hob_sqlite_remove(hob_sqlite *s, hob_store_req *r) {
-    static const int steps[] = {HOB_SQL_RUN_DELETE, HOB_SQL_TRASH_ADD, HOB_SQL_SESSION_DELETE};
+    static const int steps[] = {HOB_SQL_RUN_DELETE, HOB_SQL_TRASH_ADD, HOB_SQL_HEAD_DELETE,
+                                HOB_SQL_SESSION_DELETE};
     holder h;
     if (look(s, r->session, &h) < 0) return -1;
     if (!h.num)
@@ -126,10 +133,7 @@ int hob_sqlite_remove(hob_sqlite *s, hob_store_req *r) {
         r->code = say_busy(hob_store_req_err(r), r->session, &h);
     if (r->code < 0) return 0;
     for (size_t i = 0; i < HOB_ARRAY_LEN(steps); i++) {
-        sqlite3_stmt *st = hob_sqlite_stmt(s->conn, steps[i]);
-        if (!st) return -1;
-        sqlite3_bind_int64(st, 1, h.num);
-        if (hob_sqlite_run(s->conn, st) < 0) return -1;
+        if (run_for(s, steps[i], h.num) < 0) return -1;
     }
     s->trash = true;
     return 0;

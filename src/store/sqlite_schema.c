@@ -7,6 +7,7 @@
  *
  * `event` is append-only and in the order of arrival; (session, seq) is an index beside it. That is three
  * times as fast as a table ordered by session, and reading a session is still one range of the index.
+ * `head` is what every commit checks and moves, so its rows are small and apart from the index row.
  */
 #include "store/sqlite.h"
 
@@ -18,12 +19,13 @@ static const char version_1[] =
     "CREATE TABLE session("
     " num INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, cwd TEXT NOT NULL,"
     " title TEXT NOT NULL, model TEXT NOT NULL, parent TEXT NOT NULL, state TEXT NOT NULL,"
-    " owner TEXT, owner_name TEXT NOT NULL, owner_pid INTEGER NOT NULL, epoch INTEGER NOT NULL,"
-    " created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL, last_seq INTEGER NOT NULL,"
-    " messages INTEGER NOT NULL);"
+    " owner_name TEXT NOT NULL, owner_pid INTEGER NOT NULL, created_ms INTEGER NOT NULL,"
+    " updated_ms INTEGER NOT NULL, messages INTEGER NOT NULL);"
     "CREATE INDEX session_updated ON session(updated_ms);"
     "CREATE INDEX session_cwd ON session(cwd, updated_ms);"
-    "CREATE INDEX session_owner ON session(owner) WHERE owner IS NOT NULL;"
+    "CREATE TABLE head("
+    " session INTEGER PRIMARY KEY, owner TEXT, epoch INTEGER NOT NULL, last_seq INTEGER NOT NULL);"
+    "CREATE INDEX head_owner ON head(owner) WHERE owner IS NOT NULL;"
     "CREATE TABLE event("
     " num INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL, body TEXT,"
     " blob INTEGER, sum INTEGER NOT NULL);"

@@ -8,8 +8,9 @@
 #define HOB_SRC_STORE_SQLITE_SQL_H
 
 #define HOB_SQL_SESSION                                                                            \
-    "num, id, cwd, title, model, parent, state, owner, owner_name, owner_pid, epoch, "             \
-    "created_ms, updated_ms, last_seq, messages"
+    "SELECT num, id, cwd, title, model, parent, state, owner, owner_name, owner_pid, epoch, "      \
+    "created_ms, updated_ms, last_seq, messages "                                                  \
+    "FROM session CROSS JOIN head ON head.session = session.num WHERE "
 #define HOB_SQL_RUN                                                                                \
     "r.num, r.id, s.id, r.status, r.reason, r.prompt, r.started_ms, r.finished_ms "                \
     "FROM run r JOIN session s ON s.num = r.session WHERE "
@@ -22,20 +23,22 @@
     X(BEGIN_READ, "BEGIN")                                                                         \
     X(COMMIT, "COMMIT")                                                                            \
     X(ROLLBACK, "ROLLBACK")                                                                        \
-    X(SESSION_BY_ID, "SELECT " HOB_SQL_SESSION " FROM session WHERE id = ?1")                      \
-    X(SEAT_BY_ID, "SELECT num, owner, epoch, last_seq FROM session WHERE id = ?1")                 \
-    X(SEAT_BY_NUM, "SELECT num, owner, epoch, last_seq FROM session WHERE num = ?2 AND id = ?1")   \
+    X(SESSION_BY_ID, HOB_SQL_SESSION "id = ?1")                                                    \
+    X(SEAT_BY_ID, "SELECT num, owner, epoch, last_seq FROM session "                               \
+                  "CROSS JOIN head ON head.session = session.num WHERE id = ?1")                   \
+    X(SEAT_BY_NUM, "SELECT session, owner, epoch, last_seq FROM head WHERE session = ?1")          \
     X(SESSION_ADD,                                                                                 \
-      "INSERT INTO session(id, cwd, title, model, parent, state, owner, owner_name, owner_pid, "   \
-      "epoch, created_ms, updated_ms, last_seq, messages) "                                        \
-      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 1, ?10, ?11, 0, ?12)")                           \
-    X(SESSION_OWN, "UPDATE session SET owner = ?2, owner_name = ?3, owner_pid = ?4, "              \
-                   "epoch = epoch + 1 WHERE num = ?1")                                             \
-    X(SESSION_RELEASE,                                                                             \
-      "UPDATE session SET owner = NULL, owner_name = '', owner_pid = 0 WHERE num = ?1")            \
-    X(SESSION_RELEASE_ALL,                                                                         \
-      "UPDATE session SET owner = NULL, owner_name = '', owner_pid = 0 WHERE owner = ?1")          \
-    X(SESSION_SEQ, "UPDATE session SET last_seq = ?2 WHERE num = ?1")                              \
+      "INSERT INTO session(id, cwd, title, model, parent, state, owner_name, owner_pid, "          \
+      "created_ms, updated_ms, messages) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")    \
+    X(SESSION_HOLDER, "UPDATE session SET owner_name = ?2, owner_pid = ?3 WHERE num = ?1")         \
+    X(HEAD_ADD, "INSERT INTO head(session, owner, epoch, last_seq) VALUES(?1, ?2, 1, 0)")          \
+    X(HEAD_OWN, "UPDATE head SET owner = ?2, epoch = epoch + 1 WHERE session = ?1")                \
+    X(HEAD_RELEASE, "UPDATE head SET owner = NULL WHERE session = ?1")                             \
+    X(HEAD_RELEASE_ALL, "UPDATE head SET owner = NULL WHERE owner = ?1")                           \
+    X(HEAD_SEQ, "UPDATE head SET last_seq = ?2 WHERE session = ?1")                                \
+    X(HEAD_SEQ_IF, "UPDATE head SET last_seq = ?2 WHERE session = ?1 AND last_seq = ?3 AND "       \
+                   "epoch = ?4 AND owner = ?5")                                                    \
+    X(HEAD_DELETE, "DELETE FROM head WHERE session = ?1")                                          \
     X(SESSION_ROW, "UPDATE session SET cwd = coalesce(?2, cwd), title = coalesce(?3, title), "     \
                    "model = coalesce(?4, model), parent = coalesce(?5, parent), "                  \
                    "state = coalesce(?6, state), created_ms = coalesce(?7, created_ms), "          \
@@ -64,15 +67,14 @@
               "ORDER BY seq LIMIT ?3")                                                             \
     X(BLOB_BODY, "SELECT body FROM blob WHERE num = ?1")                                           \
     X(BLOB_SIZE, "SELECT length(body) FROM blob WHERE num = ?1")                                   \
-    X(LAST_EVENT, "SELECT e.seq, e.body, e.sum, s.last_seq, t.session FROM event e "               \
-                  "LEFT JOIN session s ON s.num = e.session "                                      \
+    X(LAST_EVENT, "SELECT e.seq, e.body, e.sum, h.last_seq, t.session FROM event e "               \
+                  "LEFT JOIN head h ON h.session = e.session "                                     \
                   "LEFT JOIN trash t ON t.session = e.session "                                    \
                   "ORDER BY e.num DESC LIMIT 1")                                                   \
-    X(SESSIONS, "SELECT " HOB_SQL_SESSION " FROM session WHERE (updated_ms, num) < (?1, ?2) "      \
-                "ORDER BY updated_ms DESC, num DESC LIMIT ?3")                                     \
-    X(SESSIONS_CWD,                                                                                \
-      "SELECT " HOB_SQL_SESSION " FROM session WHERE cwd = ?4 AND (updated_ms, num) < (?1, ?2) "   \
-      "ORDER BY updated_ms DESC, num DESC LIMIT ?3")                                               \
+    X(SESSIONS, HOB_SQL_SESSION "(updated_ms, num) < (?1, ?2) "                                    \
+                                "ORDER BY updated_ms DESC, num DESC LIMIT ?3")                     \
+    X(SESSIONS_CWD, HOB_SQL_SESSION "cwd = ?4 AND (updated_ms, num) < (?1, ?2) "                   \
+                                    "ORDER BY updated_ms DESC, num DESC LIMIT ?3")                 \
     X(RUNS, "SELECT " HOB_SQL_RUN HOB_SQL_RUN_PAGE)                                                \
     X(RUNS_STATUS, "SELECT " HOB_SQL_RUN "r.status = ?5 AND " HOB_SQL_RUN_PAGE)                    \
     X(RUNS_SESSION, "SELECT " HOB_SQL_RUN                                                          \

@@ -72,8 +72,8 @@ static int apply_all(hob_sqlite *s, hob_list *group) {
 typedef enum outcome { STORED, FAILED, FAILED_BY_ONE, BROKEN } outcome;
 
 static outcome classify(const hob_sqlite_conn *c) {
+    if (hob_sqlite_sync_failed(c)) return BROKEN;
     switch (sqlite3_errcode(c->db) & 0xff) {
-    case SQLITE_IOERR: return BROKEN;
     case SQLITE_CONSTRAINT:
     case SQLITE_CORRUPT:
     case SQLITE_TOOBIG:

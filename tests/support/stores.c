@@ -84,13 +84,30 @@ void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n
 
 /* ---- the rig ------------------------------------------------------------------------------- */
 
-void rig_init(rig *r) {
+static void init_in(rig *r, const char *folder) {
     hob_error err;
-    const char *tmp = getenv("TMPDIR");
     *r = (rig){0};
-    snprintf(r->dir, sizeof(r->dir), "%s/hob-store-XXXXXX", tmp && strlen(tmp) < 40 ? tmp : "/tmp");
+    snprintf(r->dir, sizeof(r->dir), "%s/hob-store-XXXXXX", folder);
     assert_non_null(mkdtemp(r->dir));
     snprintf(r->path, sizeof(r->path), "%s/hob.db", r->dir);
+    assert_ok(hob_loop_create(NULL, &r->loop, &err), err);
+    assert_ok(hob_pool_create(2, 64, &r->pool, &err), err);
+}
+
+void rig_init(rig *r) {
+    const char *tmp = getenv("TMPDIR");
+    init_in(r, tmp && strlen(tmp) < 40 ? tmp : "/tmp");
+}
+
+void rig_init_fast(rig *r) {
+    if (access("/dev/shm", W_OK | X_OK) == 0)
+        init_in(r, "/dev/shm");
+    else
+        rig_init(r);
+}
+
+void rig_fork(rig *r) {
+    hob_error err;
     assert_ok(hob_loop_create(NULL, &r->loop, &err), err);
     assert_ok(hob_pool_create(2, 64, &r->pool, &err), err);
 }

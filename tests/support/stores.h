@@ -30,7 +30,9 @@ typedef struct rig {
     answer last;            /* of the calls below */
 } rig;
 void rig_init(rig *r);
-void rig_finish(rig *r); /* removes the folder */
+void rig_init_fast(rig *r); /* in memory if possible: for tests that make hundreds of stores */
+void rig_finish(rig *r);    /* removes the folder */
+void rig_fork(rig *r);      /* in a forked child: a loop and a pool of its own */
 
 hob_store *rig_sqlite(rig *r, const char *owner_name);
 hob_store *rig_memory(rig *r, const char *owner_name);

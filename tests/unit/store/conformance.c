@@ -120,15 +120,17 @@ static void test_store_conformance__reading_the_row_takes_nothing(void **state) 
 static void test_store_conformance__a_released_session_is_fenced(void **state) {
     (void)state;
     assert_int_equal(rig_own(&r, s, "a", HOB_OWN_CREATE), 0);
+    assert_int_equal(rig_append(&r, s, "a", 0, HOB_STR("{}")), 0);
+    assert_int_equal(rig_append(&r, s, "a", 1, HOB_STR("{}")), 0);
     assert_int_equal(rig_release(&r, s, "a", 7), HOB_EFENCED);
     assert_int_equal(rig_release(&r, s, "a", 1), 0);
     assert_int_equal(rig_release(&r, s, "a", 1), HOB_EFENCED);
-    assert_int_equal(rig_append(&r, s, "a", 0, HOB_STR("{}")), HOB_EFENCED);
+    assert_int_equal(rig_append(&r, s, "a", 2, HOB_STR("{}")), HOB_EFENCED);
     assert_int_equal(rig_own(&r, s, "a", 0), 0);
     assert_int_equal(r.last.rows->epoch, 2);
-    assert_int_equal(rig_append(&r, s, "a", 0, HOB_STR("{}")), HOB_EFENCED); /* epoch 1 */
+    assert_int_equal(rig_append(&r, s, "a", 2, HOB_STR("{}")), HOB_EFENCED); /* epoch 1 */
     assert_int_equal(rig_read(&r, s, "a", 0), 0);
-    assert_int_equal(r.last.n, 0);
+    assert_int_equal(r.last.n, 2);
 }
 
 static void test_store_conformance__a_live_owner_is_named(void **state) {

@@ -191,9 +191,9 @@ static void test_store_sqlite__a_missing_table_is_refused(void **state) {
 static void test_store_sqlite__an_inconsistent_end_is_refused(void **state) {
     (void)state;
     make_store(3);
-    sql("UPDATE session SET last_seq = 2");
+    sql("UPDATE head SET last_seq = 2");
     assert_refused(HOB_ESTORE, "damaged");
-    sql("UPDATE session SET last_seq = 3; UPDATE event SET body = '{}' WHERE seq = 3");
+    sql("UPDATE head SET last_seq = 3; UPDATE event SET body = '{}' WHERE seq = 3");
     assert_refused(HOB_ESTORE, "damaged");
 }
 
