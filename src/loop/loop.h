@@ -78,9 +78,13 @@ struct hob_work {
     void (*work)(hob_work *w); /* on a worker thread */
     void (*done)(hob_work *w); /* on the loop, always, also when the pool is being destroyed */
     bool dropped;              /* set when the pool was destroyed before work() ran */
+    /* Optional, for work that may block for a long time and cannot be stopped: hob_pool_destroy does
+     * not wait for it. If it is running then, done() never comes; when work() returns at last, this
+     * is called on its thread instead, to free it. Whoever waited must have let go before. */
+    void (*abandoned)(hob_work *w);
 };
 int hob_pool_create(unsigned max_threads, size_t max_queued, hob_pool **out, hob_error *err);
-/* Waits for running work, drops queued work (done still comes). */
+/* Waits for running work (but see abandoned), drops queued work (done still comes). */
 void hob_pool_destroy(hob_pool *p);
 int hob_pool_submit(hob_pool *p, hob_loop *l, hob_work *w); /* HOB_EAGAIN when the queue is full */
 

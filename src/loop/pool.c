@@ -5,12 +5,21 @@
  * pool is destroyed. They block all signals: those belong to the host's threads.
  *
  * Every accepted work comes back through its loop exactly once, by done(), also when the pool goes
- * away before it ran (dropped).
+ * away before it ran (dropped). The one exception is work that says it may be abandoned and is
+ * running when the pool is destroyed: a host name that no server answers for must not hold up the
+ * end of a program.
  */
 #include "loop/internal.h"
 
 #include <errno.h>
 #include <signal.h>
+
+typedef struct worker {
+    hob_pool *pool;
+    pthread_t thread;
+    hob_work *running; /* NULL = idle */
+    bool detached;     /* the pool is gone but for this and its like */
+} worker;
 
 struct hob_pool {
     pthread_mutex_t lock; /* guards what follows */
@@ -18,8 +27,9 @@ struct hob_pool {
     hob_list queue; /* of hob_work.msg.link */
     size_t nqueued, max_queued;
     unsigned nthreads, nidle, max_threads;
+    unsigned ndetached;
     bool stopping;
-    pthread_t threads[];
+    worker workers[];
 };
 
 int hob_pool_create(unsigned max_threads, size_t max_queued, hob_pool **out, hob_error *err) {
@@ -27,7 +37,7 @@ int hob_pool_create(unsigned max_threads, size_t max_queued, hob_pool **out, hob
         return hob_fail(err, HOB_EINVAL, 0,
                         "a pool needs 1 to 1024 threads and a queue, not %u threads and %zu places",
                         max_threads, max_queued);
-    hob_pool *p = hob_alloc(sizeof(hob_pool) + max_threads * sizeof(pthread_t));
+    hob_pool *p = hob_alloc(sizeof(hob_pool) + max_threads * sizeof(worker));
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, NULL);
     hob_list_init(&p->queue);
@@ -50,34 +60,57 @@ static hob_work *take_work(hob_pool *p) {
     return w;
 }
 
-static void *worker(void *arg) {
-    hob_pool *p = arg;
+static void free_pool(hob_pool *p) {
+    pthread_cond_destroy(&p->wake);
+    pthread_mutex_destroy(&p->lock);
+    hob_free(p);
+}
+
+/* Waits for work; NULL when the pool is being destroyed. Locked. */
+static hob_work *next_work(hob_pool *p) {
+    while (!p->stopping && hob_list_empty(&p->queue)) {
+        p->nidle++;
+        pthread_cond_wait(&p->wake, &p->lock);
+        p->nidle--;
+    }
+    return p->stopping ? NULL : take_work(p);
+}
+
+static void *run_worker(void *arg) {
+    worker *me = arg;
+    hob_pool *p = me->pool;
+    hob_work *w;
     pthread_mutex_lock(&p->lock);
-    for (;;) {
-        while (!p->stopping && hob_list_empty(&p->queue)) {
-            p->nidle++;
-            pthread_cond_wait(&p->wake, &p->lock);
-            p->nidle--;
-        }
-        if (p->stopping) break;
-        hob_work *w = take_work(p);
+    while (!me->detached && (w = next_work(p))) {
+        me->running = w;
         pthread_mutex_unlock(&p->lock);
         w->work(w);
-        hob_loop_post(w->loop, &w->msg);
+        pthread_mutex_lock(&p->lock);
+        me->running = NULL;
+        bool abandoned = me->detached;
+        pthread_mutex_unlock(&p->lock);
+        if (abandoned)
+            w->abandoned(w);
+        else
+            hob_loop_post(w->loop, &w->msg);
         pthread_mutex_lock(&p->lock);
     }
+    bool last = me->detached && --p->ndetached == 0;
     pthread_mutex_unlock(&p->lock);
+    if (last) free_pool(p);
     return NULL;
 }
 
 static int start_thread(hob_pool *p) {
     sigset_t all, old;
+    worker *next = &p->workers[p->nthreads];
+    next->pool = p;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int r = pthread_create(&p->threads[p->nthreads], NULL, worker, p);
+    int r = pthread_create(&next->thread, NULL, run_worker, next);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r != 0) return HOB_EAGAIN;
-    pthread_setname_np(p->threads[p->nthreads], "hob-pool");
+    pthread_setname_np(next->thread, "hob-pool");
     p->nthreads++;
     return HOB_OK;
 }
@@ -105,19 +138,40 @@ int hob_pool_submit(hob_pool *p, hob_loop *l, hob_work *w) {
     return r;
 }
 
-void hob_pool_destroy(hob_pool *p) {
-    if (!p) return;
-    pthread_mutex_lock(&p->lock);
-    p->stopping = true;
+static void drop_queue(hob_pool *p) {
     while (!hob_list_empty(&p->queue)) {
         hob_work *w = take_work(p);
         w->dropped = true;
         hob_loop_post(w->loop, &w->msg);
     }
+}
+
+/* Lets go of those that run what may be abandoned. The last of them frees the pool. */
+static void detach_blocked(hob_pool *p) {
+    for (unsigned i = 0; i < p->nthreads; i++) {
+        worker *x = &p->workers[i];
+        if (!x->running || !x->running->abandoned) continue;
+        x->running->loop->works--;
+        x->detached = true;
+        p->ndetached++;
+        pthread_detach(x->thread);
+    }
+}
+
+void hob_pool_destroy(hob_pool *p) {
+    if (!p) return;
+    pthread_mutex_lock(&p->lock);
+    p->stopping = true;
+    p->ndetached = 1; /* our own part */
+    drop_queue(p);
+    detach_blocked(p);
     pthread_cond_broadcast(&p->wake);
     pthread_mutex_unlock(&p->lock);
-    for (unsigned i = 0; i < p->nthreads; i++) pthread_join(p->threads[i], NULL);
-    pthread_cond_destroy(&p->wake);
-    pthread_mutex_destroy(&p->lock);
-    hob_free(p);
+    for (unsigned i = 0; i < p->nthreads; i++) {
+        if (!p->workers[i].detached) pthread_join(p->workers[i].thread, NULL);
+    }
+    pthread_mutex_lock(&p->lock);
+    bool last = --p->ndetached == 0;
+    pthread_mutex_unlock(&p->lock);
+    if (last) free_pool(p);
 }

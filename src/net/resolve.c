@@ -177,6 +177,13 @@ static int explain(const job *j, hob_error *err) {
     return HOB_OK;
 }
 
+static void free_job(hob_work *w) {
+    job *j = HOB_CONTAINER(w, job, work);
+    hob_buf_finish(&j->text);
+    hob_free(j->host);
+    hob_free(j);
+}
+
 static void looked_up(hob_work *w) {
     job *j = HOB_CONTAINER(w, job, work);
     hob_resolver *r = j->resolver;
@@ -187,9 +194,7 @@ static void looked_up(hob_work *w) {
     if (e && code == HOB_OK)
         set_addresses(e, hob_buf_str(&j->text), hob_loop_now(r->loop) + KEEP_MS);
     if (e) answer(r, e->host, code < 0 ? &err : NULL);
-    hob_buf_finish(&j->text);
-    hob_free(j->host);
-    hob_free(j);
+    free_job(w);
 }
 
 static void on_refused(hob_msg *m) {
@@ -200,6 +205,7 @@ static void start_job(hob_resolver *r, entry *e) {
     job *j = HOB_NEW(job);
     j->work.work = look_up;
     j->work.done = looked_up;
+    j->work.abandoned = free_job;
     j->entry = e;
     j->resolver = r;
     j->host = hob_dupz(e->host);

@@ -18,7 +18,8 @@ struct hob_lookup {
 };
 
 hob_resolver *hob_resolver_create(hob_loop *l, hob_pool *pool);
-void hob_resolver_destroy(hob_resolver *r); /* no callback comes any more */
+/* No callback comes any more. Before the pool, which does not wait for a look-up under way. */
+void hob_resolver_destroy(hob_resolver *r);
 /* The addresses if they are known (borrowed until the next call), else NULL: k->fn comes later. */
 const char *hob_resolver_lookup(hob_resolver *r, hob_str host, hob_lookup *k);
 void hob_lookup_init(hob_lookup *k, void (*fn)(hob_lookup *, const char *, const hob_error *));

@@ -2,6 +2,7 @@
 #include "support/check.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@ typedef struct job {
     bool signals_blocked;
     pthread_barrier_t *gate; /* waits for the others, or NULL */
     int pipe_fd;             /* reads a byte first, or -1 */
+    sem_t *ended;            /* posted when it was abandoned */
 } job;
 
 static void work(hob_work *w) {
@@ -147,6 +149,67 @@ static void on_timer(hob_timer *t) {
     t->at = -1;
 }
 
+static void note_abandoned(hob_work *w) {
+    job *j = HOB_CONTAINER(w, job, work);
+    j->result = 42;
+    sem_post(j->ended);
+}
+
+/* The work is blocked, and destroy returns all the same. */
+static void test_loop_pool__abandoned_work_is_not_waited_for(void **state) {
+    (void)state;
+    hob_fake_clock clock;
+    hob_loop *l;
+    hob_pool *p;
+    hob_timer timer;
+    pthread_barrier_t gate;
+    static sem_t ended;
+    int fds[2];
+    job j;
+    assert_int_equal(pipe(fds), 0);
+    sem_init(&ended, 0, 0);
+    pthread_barrier_init(&gate, NULL, 2);
+    hob_fake_clock_init(&clock, 0);
+    hob_loop_create(&clock.base, &l, NULL);
+    hob_pool_create(2, 4, &p, NULL);
+    init(&j);
+    j.work.abandoned = note_abandoned;
+    j.gate = &gate;
+    j.pipe_fd = fds[0];
+    j.ended = &ended;
+    hob_pool_submit(p, l, &j.work);
+    pthread_barrier_wait(&gate);
+    hob_pool_destroy(p);
+    hob_timer_init(&timer, l, on_timer);
+    hob_timer_start(&timer, 1);
+    assert_int_equal(hob_loop_run_once(l, -1), 1); /* nor does it hold up virtual time */
+    hob_loop_destroy(l);
+    assert_int_equal(write(fds[1], "x", 1), 1);
+    sem_wait(&ended);
+    assert_int_equal(j.result, 42);
+    assert_int_equal(j.done, 0);
+    pthread_barrier_destroy(&gate);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void test_loop_pool__finished_work_is_not_abandoned(void **state) {
+    (void)state;
+    hob_loop *l;
+    hob_pool *p;
+    job j;
+    hob_loop_create(NULL, &l, NULL);
+    hob_pool_create(1, 4, &p, NULL);
+    init(&j);
+    j.work.abandoned = note_abandoned;
+    hob_pool_submit(p, l, &j.work);
+    hob_loop_run_once(l, -1);
+    hob_pool_destroy(p);
+    hob_loop_destroy(l);
+    assert_int_equal(j.done, 1);
+    assert_int_equal(j.result, 1);
+}
+
 /* Virtual time waits for the work: the timer's 1 ms must not pass before it. */
 static void test_loop_pool__virtual_time_stands_still_during_work(void **state) {
     (void)state;
@@ -200,6 +263,8 @@ int main(void) {
         T(uses_its_threads_in_parallel),
         T(full_queue_is_refused),
         T(destroy_drops_queued_work_but_reports_it),
+        T(abandoned_work_is_not_waited_for),
+        T(finished_work_is_not_abandoned),
         T(virtual_time_stands_still_during_work),
         T(refuses_silly_sizes),
     };
