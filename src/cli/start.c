@@ -57,13 +57,11 @@ int hob_cli_common(hob_cli *cli, const hob_common *c, hob_error *err) {
     cli->verbose = c->verbose && !c->quiet;
     cli->color_choice = c->color;
     set_color(cli, hob_str_z(c->color));
-    int code = open_log(cli, c->debug_file, err); /* named from where we were started */
-    if (code < 0) return code;
     if (c->cd && chdir(c->cd) < 0)
         return hob_fail_errno(err, HOB_EINVAL, "cannot work in %s", c->cd);
     if (!getcwd(cli->cwd, sizeof cli->cwd))
         return hob_fail_errno(err, HOB_EINVAL, "the current folder cannot be found");
-    return HOB_OK;
+    return open_log(cli, c->debug_file, err);
 }
 
 int hob_cli_parse(hob_cli *cli, const hob_command *c, char *const *argv, void *into,

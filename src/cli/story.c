@@ -47,6 +47,15 @@ static void on_started(hob_cli *cli, const hob_json *d) {
     hob_buf_finish(&b);
 }
 
+static void tell_outcome(hob_cli *cli, hob_str tool, hob_str outcome) {
+    hob_buf b;
+    hob_buf_init(&b, 1024);
+    hob_show_line(&b, tool, 64);
+    hob_buf_addf(&b, ": %.*s", HOB_FMT(outcome));
+    tell(cli, HOB_TINT_YELLOW, "!", hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
 static void on_finished(hob_cli *cli, const hob_json *d) {
     hob_buf b;
     hob_str outcome = hob_json_get_str(d, "outcome"), line;
@@ -54,12 +63,12 @@ static void on_finished(hob_cli *cli, const hob_json *d) {
     int lines = 0;
     hob_buf_init(&b, STORY_MAX);
     add_text(hob_json_get(d, "content"), &b);
-    if (!ok) tell(cli, HOB_TINT_YELLOW, "!", outcome);
+    if (!ok) tell_outcome(cli, hob_json_get_str(d, "tool"), outcome);
     hob_str rest = hob_str_trim(hob_buf_str(&b));
     while (rest.n && lines++ < RESULT_LINES && hob_str_split(&rest, '\n', &line)) {
         hob_str cut = hob_str_first(line, hob_utf8_prefix(line, COLUMNS));
-        hob_out_addf(&cli->out, "  %s| %.*s%s\n", hob_tint_on(color, HOB_TINT_DIM), HOB_FMT(cut),
-                     hob_tint_off(color));
+        hob_out_addf(&cli->out, "  %s| %.*s%s%s\n", hob_tint_on(color, HOB_TINT_DIM), HOB_FMT(cut),
+                     cut.n < line.n ? "…" : "", hob_tint_off(color));
     }
     if (rest.n)
         hob_out_addf(&cli->out, "  %s| ...%s\n", hob_tint_on(color, HOB_TINT_DIM),

@@ -8,7 +8,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 unset http_proxy https_proxy
 TMPDIR=$tmp HOB_HOME=$tmp/not-used NO_COLOR=1 "$HOB" demo </dev/null >"$tmp/out" 2>&1 || fail "exit code $?"
-for words in 'SIGKILL' '* bash sh stats_test.sh' '! unknown' '* write stats.c' 'all tests passed' \
+for words in 'SIGKILL' '* bash sh stats_test.sh' '! bash: unknown' '* write stats.c' 'all tests passed' \
     'without a gap' 'Done.'; do
     grep -qF -- "$words" "$tmp/out" || fail "did not say: $words"
 done

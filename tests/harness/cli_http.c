@@ -26,15 +26,17 @@
     "\"usage\":{\"output_tokens\":5}}\n\n"                                                                      \
     "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
 
+static const char *retry_cap = "0.05"; /* seconds */
+
 static httpd *start(hob_test_cli *c, httpd_fn fn, const char *api) {
     char text[1000];
     httpd *d = httpd_start(fn, NULL);
     snprintf(
         text, sizeof text,
-        "{'model': 'lab/m', 'retry': {'attempts': 3, 'cap_s': 2}, 'timeouts': {'connect_s': 2, 'idle_s': 0.3},"
+        "{'model': 'lab/m', 'retry': {'attempts': 3, 'cap_s': %s}, 'timeouts': {'connect_s': 2, 'idle_s': 0.3},"
         " 'providers': {'lab': {'api': '%s', 'base_url': 'http://127.0.0.1:%d/v1', 'api_key': 'k',"
         " 'models': {'m': {'context': 100000, 'output': 1000}}}}}",
-        api, httpd_port(d));
+        retry_cap, api, httpd_port(d));
     hob_test_quoted_file(c, "home/config.json", text);
     return d;
 }
@@ -135,7 +137,10 @@ static void busy_once(httpd_exchange *x, void *user) {
 
 static void test_cli_http__429_obeys_retry_after(void **state) {
     hob_test_cli *c = *state;
-    assert_int_equal(ask(c, busy_once, "openai-chat"), 2);
+    retry_cap = "2";
+    unsigned requests = ask(c, busy_once, "openai-chat");
+    retry_cap = "0.05";
+    assert_int_equal(requests, 2);
     assert_int_equal(c->code, 0);
     const hob_json *retry = hob_json_get(hob_test_typed(c, "retry_scheduled", 0), "data");
     assert_int_equal(hob_json_get_int(retry, "delay_ms", 0), 1000);

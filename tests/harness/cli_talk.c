@@ -142,6 +142,15 @@ static void test_cli_talk__ctrl_c_twice_at_the_prompt_leaves(void **state) {
     assert_int_equal(hob_test_end(c), 130);
 }
 
+static void test_cli_talk__print_streams_on_a_terminal(void **state) {
+    hob_test_cli *c = *state;
+    HOB_START(c, "-p", MODEL, "hang");
+    hob_test_until(c, "some words");
+    hob_test_send(c, "\003");
+    assert_int_equal(hob_test_end(c), 130);
+    assert_out_has(c, "hob: cancelled");
+}
+
 static void test_cli_talk__continue_without_a_session_starts_one(void **state) {
     hob_test_cli *c = *state;
     HOB_START(c, "-c", MODEL);
@@ -164,6 +173,7 @@ int main(void) {
         TEST(test_cli_talk__a_line_typed_meanwhile_steers),
         TEST(test_cli_talk__ctrl_c_cancels_the_run_and_not_the_conversation),
         TEST(test_cli_talk__ctrl_c_twice_at_the_prompt_leaves),
+        TEST(test_cli_talk__print_streams_on_a_terminal),
         TEST(test_cli_talk__continue_without_a_session_starts_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,17 @@ static void test_cli_usage__help_says_what_exists(void **state) {
     assert_out_has(c, "usage: hob sessions list | show [ID]");
 }
 
+static void test_cli_usage__the_log_of_the_library_goes_to_a_file(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_mkdir(&c->folder, "sub");
+    assert_int_equal(HOB_RUN(c, NULL, "-C", "sub", "-p", "--debug-file", "log.txt", "-m",
+                             "scripted:../echo.json", "hi"),
+                     0);
+    assert_int_equal(hob_test_entries(&c->folder, "sub"), 1);
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "--debug-file", "none/log.txt", "hi"), 2);
+    assert_err_has(c, "none/log.txt cannot be written");
+}
+
 static void test_cli_usage__version(void **state) {
     hob_test_cli *c = *state;
     assert_int_equal(HOB_RUN(c, NULL, "--version"), 0);
@@ -143,6 +154,7 @@ int main(void) {
         TEST(test_cli_usage__a_sandbox_that_does_not_exist_is_refused),
         TEST(test_cli_usage__a_command_stands_first),
         TEST(test_cli_usage__help_says_what_exists),
+        TEST(test_cli_usage__the_log_of_the_library_goes_to_a_file),
         TEST(test_cli_usage__version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
