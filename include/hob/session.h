@@ -131,8 +131,9 @@ HOB_API hob_str hob_result_text(const hob_result *r);
 HOB_API int hob_result_code(const hob_result *r); /* HOB_OK when completed, else the HOB_E code */
 HOB_API void hob_result_destroy(hob_result *r);
 
-/* Waits until the session is settled, or parked with HOB_APPROVER_NONE reading nobody; timeout_ms < 0 = for ever.
- * HOB_ETIMEDOUT; HOB_EAGAIN after hob_runtime_wake. `out` may be NULL. */
+/* Waits until the session is settled, or parked with HOB_APPROVER_NONE; timeout_ms < 0 = for ever, 0 = not at
+ * all: then parked is an answer with any approver. HOB_ETIMEDOUT; HOB_EAGAIN after hob_runtime_wake. `out` may be
+ * NULL. */
 HOB_API int hob_session_wait(hob_session *s, int64_t timeout_ms, hob_result **out, hob_error *err);
 HOB_API int hob_session_prompt_and_wait(hob_session *s, hob_str text, int64_t timeout_ms,
                                         hob_result **out, hob_error *err);

@@ -36,8 +36,8 @@ static int failed(print_run *r, const hob_error *err) {
 
 static int write_out_file(print_run *r, const hob_result *result, int code) {
     hob_error err;
-    bool complete = code == HOB_EXIT_OK || code == HOB_EXIT_REFUSED;
-    if (!r->ask->out_file || !complete) return code;
+    bool completed = hob_str_eqz(hob_result_status(result), "completed");
+    if (!r->ask->out_file || !completed) return code;
     if (hob_cli_file_write(r->ask->out_file, hob_result_text(result), &err) >= 0) return code;
     hob_tell_error(r->cli, &err);
     return HOB_EXIT_FAILED;
@@ -46,20 +46,6 @@ static int write_out_file(print_run *r, const hob_result *result, int code) {
 /* Nobody is left to answer: the run goes on waiting in the store. */
 static bool is_stranded(print_run *r) {
     return r->running && !r->commands && hob_session_is_parked(r->s) == 1;
-}
-
-static void finish_stranded(print_run *r) {
-    char id[160];
-    hob_error err;
-    r->running = false;
-    r->answered = true;
-    hob_session_id(r->s, id, sizeof id);
-    hob_fail(
-        &err, HOB_EACCES, 0,
-        "the run waits for an approval, and there is nobody here to ask; in a terminal: hob -r %s",
-        id);
-    hob_printer_failed(&r->printer, "parked", &err, id);
-    r->exiting = r->signal ? HOB_EXIT_SIGNAL + r->signal : HOB_EXIT_REFUSED;
 }
 
 static void finish_run(print_run *r) {
@@ -75,6 +61,16 @@ static void finish_run(print_run *r) {
     r->exiting = r->signal ? HOB_EXIT_SIGNAL + r->signal : write_out_file(r, result, code);
     r->answered = true;
     hob_result_destroy(result);
+}
+
+static void finish_stranded(print_run *r) {
+    char id[160];
+    hob_session_id(r->s, id, sizeof id);
+    finish_run(r);
+    hob_tell_errorf(r->cli,
+                    "the run waits for an approval, and there is nobody here to ask; in a "
+                    "terminal: hob -r %s",
+                    id);
 }
 
 /* ---- while it runs --------------------------------------------------------------------------- */

@@ -78,6 +78,11 @@ static bool at_rest(void *user) {
     return s->pub.settled || s->pub.failed || (s->pub.parked && s->approver == HOB_APPROVER_NONE);
 }
 
+/* Who does not want to wait is told how it stands, also when someone could still answer. */
+static bool at_rest_or_parked(void *user) {
+    return at_rest(user) || ((hob_session *)user)->pub.parked;
+}
+
 typedef struct resulting {
     hob_op op;
     hob_result *result;
@@ -90,7 +95,7 @@ static void start_result(hob_op *op) {
 
 int hob_session_wait(hob_session *s, int64_t timeout_ms, hob_result **out, hob_error *err) {
     resulting r = {.op = {.start = start_result, .s = s}};
-    int rc = hob_wait_for(s->rt, at_rest, s, timeout_ms);
+    int rc = hob_wait_for(s->rt, timeout_ms ? at_rest : at_rest_or_parked, s, timeout_ms);
     if (rc < 0) return hob_fail(err, rc, 0, "%s", hob_error_text(rc));
     if (!out) return HOB_OK;
     rc = hob_op_run(s->rt, &r.op, err);

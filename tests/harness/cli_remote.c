@@ -113,7 +113,10 @@ static void test_cli_remote__nobody_left_to_answer_leaves_it_waiting(void **stat
     hob_test_until(c, "approval_requested");
     hob_test_close_in(c);
     assert_int_equal(hob_test_end(c), 5);
-    assert_str(hob_json_get_str(hob_test_line(c, -1), "status"), "parked");
+    const hob_json *result = hob_test_line(c, -1);
+    assert_str(hob_json_get_str(result, "status"), "parked");
+    assert_int_equal(hob_json_get_int(result, "turns", 0), 1);
+    assert_true(hob_json_get_str(result, "run_id").n > 0);
     /* Without anybody to ask it stays so, with a prompt and without. */
     assert_int_equal(HOB_RUN(c, NULL, "-p", "-c"), 5);
     assert_err_has(c, "waits for an approval");
