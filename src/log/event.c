@@ -77,8 +77,16 @@ static void join_lines(hob_event *e) {
     }
 }
 
+/* Data is one object, not one and a part of the envelope. */
+static int check_data(hob_event *e, const hob_draft *d, hob_error *err) {
+    bool last = e->data.p + e->data.n + 1 == e->json.p + e->json.n;
+    if (last && e->data.n == HOB_MAX(d->data.n, 2u)) return HOB_OK;
+    return hob_fail(err, HOB_EPARSE, 0, "the data of an event must be one JSON object");
+}
+
 int hob_event_encode(const hob_draft *d, hob_str session_id, uint64_t seq, int64_t ts,
                      hob_event **out, hob_error *err) {
+    hob_event *e = NULL;
     hob_buf line;
     hob_jsonw w;
     if (d->data.err)
@@ -87,10 +95,16 @@ int hob_event_encode(const hob_draft *d, hob_str session_id, uint64_t seq, int64
     hob_jsonw_init(&w, &line);
     write_envelope(&w, d, session_id, seq, ts);
     int rc = line.err ? hob_fail(err, line.err, 0, "an event is over %u MiB", HOB_EVENT_MAX >> 20)
-                      : hob_event_decode(hob_buf_str(&line), out, err);
+                      : hob_event_decode(hob_buf_str(&line), &e, err);
     hob_buf_finish(&line);
-    if (rc >= 0) join_lines(*out);
-    return rc;
+    if (rc >= 0) rc = check_data(e, d, err);
+    if (rc < 0) {
+        hob_event_unref(e);
+        return rc;
+    }
+    join_lines(e);
+    *out = e;
+    return HOB_OK;
 }
 
 /* ---- data ---------------------------------------------------------------------------------- */

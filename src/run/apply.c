@@ -391,12 +391,21 @@ static void call_event(hob_run *r, const hob_event *e, const hob_json *d) {
 
 /* ---- the table ----------------------------------------------------------------------------------------------- */
 
+/* Not settings, notes, messages copied from another session, steps of another run; and a run that has ended stays
+ * ended, whatever comes later. */
+static bool concerns(const hob_run *r, const hob_event *e) {
+    if (!e->run_id.n || e->type == HOB_EVENT_RUN_STARTED) return e->run_id.n > 0;
+    if (!hob_str_eqz(e->run_id, r->id)) return false;
+    return r->phase != HOB_PHASE_IDLE || e->type == HOB_EVENT_SETTLED ||
+           e->type == HOB_EVENT_QUEUE_RETURNED || e->type == HOB_EVENT_FOLLOW_UP_DELIVERED;
+}
+
 int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *err) {
     if (!d)
         return hob_fail(err, HOB_EPARSE, 0, "event %llu has no data", (unsigned long long)e->seq);
     r->last_seq = e->seq;
     if (e->type == HOB_EVENT_BRANCH_MOVED) r->context_tokens = 0; /* another conversation */
-    if (!e->run_id.n) return HOB_OK; /* settings, notes, messages copied from another session */
+    if (!concerns(r, e)) return HOB_OK;
     int rc = HOB_OK;
     switch ((int)e->type) {
     case HOB_EVENT_RUN_STARTED: run_started(r, e, d); break;
