@@ -26,9 +26,12 @@
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
+/* uv_run looks at timers before it polls. If the bound is over by then (this thread was not running for
+ * a while), no timer is left, and only uv_stop keeps the poll from waiting for ever. */
 static void on_bound(uv_timer_t *timer) {
     hob_loop *l = timer->data;
     l->bound_fired = true;
+    uv_stop(&l->uv);
 }
 
 static void on_wake(uv_poll_t *poll, int status, int events) {
