@@ -5,6 +5,7 @@
 #   make test       everything that must hold               make test-long   and what takes longer
 #   make check      the tests alone, for the inner loop     make asan | tsan | clang | fuzz
 #   make format     rewrite the sources                     make lint        only look
+#   make docs       rewrite the pages made from the sources
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc)
@@ -14,7 +15,7 @@ CONFIGURE = cmake --log-level=WARNING --preset
 CTEST = ctest --test-dir build --output-on-failure --no-label-summary -j $(JOBS)
 SOURCES = $(shell find $(wildcard src include tests bench examples cmake) -name '*.[ch]')
 
-.PHONY: all build demo test check test-long test-build bench install format lint clean \
+.PHONY: all build demo test check test-long test-build bench install format docs lint clean \
 	asan tsan clang fuzz
 
 all: build
@@ -57,6 +58,10 @@ install: build
 format:
 	@scripts/setup test
 	@clang-format -i $(SOURCES)
+
+# The pages that are made from the sources.
+docs: test-build
+	@for page in build/tests/gen/*; do "$$page" >"docs/$${page##*/}.md"; done
 
 lint: test-build
 	@$(CTEST) -L lint

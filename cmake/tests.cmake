@@ -3,6 +3,7 @@
 #   tests/unit/AREA/NAME.c   cmocka, linked to the library with kill points     unit/AREA/NAME
 #   tests/harness/NAME.c     a program that drives hob-test from outside        harness/NAME
 #   tests/cli/NAME.sh        a shell script that drives hob-test from outside   cli/NAME
+#   tests/gen/NAME.c         prints docs/NAME.md, or compares it                docs/NAME
 #   tests/support/*.c        helpers that all of the C tests may use
 #
 # A test may say more about itself in one line near its top (# instead of /* */ in a script):
@@ -89,6 +90,19 @@ if(HOB_WITH_TESTS AND TARGET hob_core_test)
             list(APPEND labels threads)
         endif()
         hob_register(unit/${area}/${name} ${source} ${labels})
+    endforeach()
+
+    # Pages of docs/ that are made from the sources: the test says whether they still are.
+    file(GLOB sources CONFIGURE_DEPENDS tests/gen/*.c)
+    foreach(source ${sources})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(gen-${name} ${source})
+        target_include_directories(gen-${name} PRIVATE include)
+        set_target_properties(gen-${name} PROPERTIES OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/gen)
+        add_test(NAME docs/${name}
+            COMMAND gen-${name} ${CMAKE_CURRENT_SOURCE_DIR}/docs/${name}.md)
+        hob_register(docs/${name} ${source} docs)
     endforeach()
 
     if(TARGET hob-test)

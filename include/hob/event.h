@@ -82,7 +82,7 @@ extern "C" {
     X(SETTLED, settled, 1, "No run, no queue, nothing under way.", "status")                       \
     X(SESSION_CLOSED, session_closed, 1, "The owner closed the session.", "")                      \
     X(MESSAGE_OPEN, message_open, 0, "An answer began; with the text so far on attach.",           \
-      "message, blocks[]")                                                                         \
+      "message, blocks?[]")                                                                        \
     X(TEXT_DELTA, text_delta, 0, "More text of an open answer.", "message, block, offset, text")   \
     X(THINKING_DELTA, thinking_delta, 0, "More thinking of an open answer.",                       \
       "message, block, offset, text")                                                              \
