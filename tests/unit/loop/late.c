@@ -41,7 +41,7 @@ static void test_loop_late__a_wait_that_is_over_before_it_begins_ends(void **sta
     assert_ok(hob_loop_create(NULL, &loop, &err), err);
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = hold_up, .sa_flags = SA_RESTART}, NULL);
     for (int i = 0; i < ROUNDS; i++) {
-        struct itimerval soon = {.it_value = {0, 1 + i % 60}};
+        struct itimerval soon = {.it_value = {0, 1 + i % 12}};
         setitimer(ITIMER_REAL, &soon, NULL);
         hob_loop_run_once(loop, 1);
     }
