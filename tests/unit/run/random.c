@@ -42,8 +42,8 @@ static const char *some_calls(game *g) {
         "look:a look:a look:a look:a look:b",
         "send:a send:b",
         "put:a put:a",
-        "look:1 look:2 look:3 look:4 look:5 look:6 look:7 look:8 look:9 look:10 look:11 look:12 "
-        "look:13 look:14 look:15 look:16 look:17 look:18",
+        ("look:1 look:2 look:3 look:4 look:5 look:6 look:7 look:8 look:9 look:10 look:11 look:12 "
+         "look:13 look:14 look:15 look:16 look:17 look:18"),
     };
     return lists[roll(g, HOB_ARRAY_LEN(lists))];
 }
