@@ -33,6 +33,14 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static void keep_least(double *best, double value) {
+    if (value < *best) *best = value;
+}
+
+static void keep_most(double *best, double value) {
+    if (value > *best) *best = value;
+}
+
 static int remove_one(const char *name, const struct stat *st, int flag, struct FTW *ftw) {
     (void)st, (void)flag, (void)ftw;
     return remove(name);
@@ -80,7 +88,7 @@ static double raw_rate(void) {
         hob_sqlite_bind_str(st, 3, hob_str_n(body, sizeof(body)));
         sqlite3_bind_null(st, 4);
         sqlite3_bind_int(st, 5, i);
-        check(hob_sqlite_run(c, st) == 0, "raw", "insert");
+        check(hob_sqlite_run(st) == 0, "raw", "insert");
         if (i % 64 == 63) check(hob_sqlite_exec(c, HOB_SQL_COMMIT) == 0, "raw", "commit");
     }
     double rate = EVENTS / (now() - start);
@@ -176,20 +184,27 @@ static void on_first(int code, const hob_error *err, void *user) {
     answered++;
 }
 
-static double hob_first(void) {
+/* Open, make a session, commit its first event. */
+static double begin_session(const char *id) {
     hob_store_event e = {.seq = 1, .json = HOB_STR("{}")};
-    hob_store_append a = {.session = HOB_STR("a"), .epoch = 1, .events = &e, .nevents = 1};
-    make_folder();
+    hob_store_append a = {.session = hob_str_z(id), .epoch = 1, .events = &e, .nevents = 1};
     double start = now();
     open_hob();
-    store->ops->own(store, HOB_STR("a"), HOB_OWN_CREATE, NULL, on_own, NULL);
+    store->ops->own(store, hob_str_z(id), HOB_OWN_CREATE, NULL, on_own, NULL);
     wait_for(1);
     store->ops->commit(store, &(hob_store_batch){&a, 1}, on_first, NULL);
     wait_for(1);
     double took = now() - start;
     store->ops->close(store);
-    remove_folder();
     return took;
+}
+
+/* On a new file, and on one that is there, as nearly always. */
+static void hob_first(double *first, double *again) {
+    make_folder();
+    keep_least(first, begin_session("a") * 1e3);
+    keep_least(again, begin_session("b") * 1e3);
+    remove_folder();
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -232,14 +247,14 @@ static double hob_replay(void) {
 }
 
 int main(void) {
-    double raw = 0, hob = 0, raw_ms = 1e9, hob_ms = 1e9;
+    double raw = 0, hob = 0, raw_ms = 1e9, hob_ms = 1e9, again_ms = 1e9;
     memset(body, 'x', sizeof(body));
     if (hob_loop_create(NULL, &loop, NULL) < 0 || hob_pool_create(2, 64, &pool, NULL) < 0) return 1;
     for (int i = 0; i < ROUNDS; i++) {
-        raw = HOB_MAX(raw, raw_rate());
-        hob = HOB_MAX(hob, hob_rate());
-        raw_ms = HOB_MIN(raw_ms, raw_first() * 1e3);
-        hob_ms = HOB_MIN(hob_ms, hob_first() * 1e3);
+        keep_most(&raw, raw_rate());
+        keep_most(&hob, hob_rate());
+        keep_least(&raw_ms, raw_first() * 1e3);
+        hob_first(&hob_ms, &again_ms);
     }
     double share = hob / raw * 100, replay = hob_replay();
     bool ok = hob >= PROMISE_RATE && share >= PROMISE_SHARE && hob_ms <= PROMISE_FIRST_MS;
@@ -249,6 +264,7 @@ int main(void) {
            share >= PROMISE_SHARE ? "ok" : "MISS");
     printf("store.first    %9.2f ms, raw %.2f, promise <=%.0f %s\n", hob_ms, raw_ms,
            PROMISE_FIRST_MS, hob_ms <= PROMISE_FIRST_MS ? "ok" : "MISS");
+    printf("store.again    %9.2f ms on a file that is there\n", again_ms);
     printf("store.replay   %9.2f us/event\n", replay);
     hob_pool_destroy(pool);
     hob_loop_destroy(loop);

@@ -69,12 +69,12 @@ typedef struct hob_store_req {
     void *user;
 
     /* used by the SQLite store */
-    hob_list order;        /* among the reads under way */
-    bool refused;          /* its inputs were wrong: it is only answered */
-    bool started;          /* a read that was handed to a thread */
-    bool at_writer;        /* a read that the writer does itself */
-    struct hob_job *job;   /* the read on its way through the pool */
-    unsigned char *hashes; /* SHA-256 of each event that becomes a blob, in order */
+    hob_list order;             /* among the reads under way */
+    bool refused;               /* its inputs were wrong: it is only answered */
+    bool started;               /* a read that was handed to a thread */
+    bool at_writer;             /* a read that the writer does itself */
+    struct hob_store_read *job; /* the read on its way through the pool */
+    unsigned char *hashes;      /* SHA-256 of each event that becomes a blob, in order */
 } hob_store_req;
 
 /* What a store puts first in its struct to get the calls as requests. */

@@ -17,13 +17,13 @@
 
 /* A read on its way through the pool. It outlives the store if the pool still has it at close. */
 enum { WAITING, RUNNING, ENDED, TAKEN };
-struct hob_job {
+struct hob_store_read {
     hob_work work;
     hob_sqlite *store; /* NULL: the store is gone */
     hob_store_req *req;
     atomic_int state;
 };
-typedef struct hob_job job;
+typedef struct hob_store_read job;
 
 /* ---- to the writer and the pool ----------------------------------------------------------- */
 

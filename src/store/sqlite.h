@@ -42,10 +42,10 @@ int hob_sqlite_conn_open(const char *path, hob_sqlite_mode mode, hob_sqlite_conn
 void hob_sqlite_conn_close(hob_sqlite_conn *c);
 /* The statement, ready for binding; NULL if it cannot be prepared. Prepared once a connection. */
 sqlite3_stmt *hob_sqlite_stmt(hob_sqlite_conn *c, int sql);
-int hob_sqlite_run(hob_sqlite_conn *c, sqlite3_stmt *st); /* steps to the end; 0 or -1 */
-int hob_sqlite_exec(hob_sqlite_conn *c, int sql);         /* without parameters; 0 or -1 */
-int hob_sqlite_end(sqlite3_stmt *st, int rc);             /* after the last step; 0 or -1 */
-int hob_sqlite_commit(hob_sqlite_conn *c);                /* of a writing transaction; 0 or -1 */
+int hob_sqlite_run(sqlite3_stmt *st);             /* steps to the end; 0 or -1 */
+int hob_sqlite_exec(hob_sqlite_conn *c, int sql); /* without parameters; 0 or -1 */
+int hob_sqlite_end(sqlite3_stmt *st, int rc);     /* after the last step; 0 or -1 */
+int hob_sqlite_commit(hob_sqlite_conn *c);        /* of a writing transaction; 0 or -1 */
 /* One number with at most one parameter; *out is -1 if there is no row. 0 or -1. */
 int hob_sqlite_ask(hob_sqlite_conn *c, int sql, int64_t with, int64_t *out);
 void hob_sqlite_bind_str(sqlite3_stmt *st, int at, hob_str s);

@@ -61,7 +61,7 @@ static int seat_write(hob_sqlite *s, hob_sqlite_seat *seat) {
     if (!st) return -1;
     sqlite3_bind_int64(st, 1, seat->num);
     sqlite3_bind_int64(st, 2, (int64_t)seat->last_seq);
-    return hob_sqlite_run(s->conn, st);
+    return hob_sqlite_run(st);
 }
 
 int hob_sqlite_seats_write(hob_sqlite *s) {
@@ -133,7 +133,7 @@ static int claim(hob_sqlite *s, const hob_store_append *a) {
     sqlite3_bind_int64(st, 3, (int64_t)a->after_seq);
     sqlite3_bind_int64(st, 4, (int64_t)a->epoch);
     hob_sqlite_bind_str(st, 5, hob_str_z(s->owner.id));
-    if (hob_sqlite_run(s->conn, st) < 0) return -1;
+    if (hob_sqlite_run(st) < 0) return -1;
     if (sqlite3_changes(s->conn->db) == 0) return 0;
     seat->group = s->group;
     seat->exists = seat->mine = true;
@@ -169,7 +169,7 @@ static int put_blob(hob_sqlite *s, const unsigned char *hash, hob_str body, int6
     if (!st) return -1;
     sqlite3_bind_blob(st, 1, hash, crypto_hash_sha256_BYTES, SQLITE_STATIC);
     sqlite3_bind_blob64(st, 2, body.p, body.n, SQLITE_STATIC);
-    rc = hob_sqlite_run(s->conn, st);
+    rc = hob_sqlite_run(st);
     *num = sqlite3_last_insert_rowid(s->conn->db);
     return rc;
 }
@@ -193,7 +193,7 @@ static int add_event(hob_sqlite *s, int64_t session, const hob_store_event *e,
         sqlite3_bind_null(st, 4);
     }
     sqlite3_bind_int(st, 5, hob_sqlite_sum(e->seq, e->json));
-    return hob_sqlite_run(s->conn, st);
+    return hob_sqlite_run(st);
 }
 
 static int put_run(hob_sqlite *s, int64_t session, const hob_store_run *run) {
@@ -206,7 +206,7 @@ static int put_run(hob_sqlite *s, int64_t session, const hob_store_run *run) {
     hob_sqlite_bind_text(st, 5, run->prompt);
     hob_sqlite_bind_number(st, 6, run->started_ms);
     hob_sqlite_bind_number(st, 7, run->finished_ms);
-    return hob_sqlite_run(s->conn, st);
+    return hob_sqlite_run(st);
 }
 
 static int put_row(hob_sqlite *s, int64_t session, const hob_store_session *row) {
@@ -221,7 +221,7 @@ static int put_row(hob_sqlite *s, int64_t session, const hob_store_session *row)
     hob_sqlite_bind_number(st, 7, row->created_ms);
     hob_sqlite_bind_number(st, 8, row->updated_ms);
     hob_sqlite_bind_number(st, 9, row->messages);
-    return hob_sqlite_run(s->conn, st);
+    return hob_sqlite_run(st);
 }
 
 static int write_append(hob_sqlite *s, const hob_store_append *a, const unsigned char **hash) {

@@ -78,8 +78,7 @@ int hob_sqlite_end(sqlite3_stmt *st, int rc) {
     return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : -1;
 }
 
-int hob_sqlite_run(hob_sqlite_conn *c, sqlite3_stmt *st) {
-    (void)c;
+int hob_sqlite_run(sqlite3_stmt *st) {
     int rc;
     do rc = sqlite3_step(st);
     while (rc == SQLITE_ROW);
@@ -88,7 +87,7 @@ int hob_sqlite_run(hob_sqlite_conn *c, sqlite3_stmt *st) {
 
 int hob_sqlite_exec(hob_sqlite_conn *c, int sql) {
     sqlite3_stmt *st = hob_sqlite_stmt(c, sql);
-    return st ? hob_sqlite_run(c, st) : -1;
+    return st ? hob_sqlite_run(st) : -1;
 }
 
 int hob_sqlite_commit(hob_sqlite_conn *c) {

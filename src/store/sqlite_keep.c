@@ -64,7 +64,7 @@ static int run_with(hob_sqlite_conn *c, int sql, int64_t number) {
     sqlite3_stmt *st = hob_sqlite_stmt(c, sql);
     if (!st) return -1;
     sqlite3_bind_int64(st, 1, number);
-    return hob_sqlite_run(c, st);
+    return hob_sqlite_run(st);
 }
 
 static int purge_events(hob_sqlite_conn *c, int64_t session, int64_t upto, hob_buf *blobs) {

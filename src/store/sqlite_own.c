@@ -49,7 +49,7 @@ static int run_for(hob_sqlite *s, int sql, int64_t num) {
     if (!st) return -1;
     sqlite3_bind_int64(st, 1, num);
     if (sqlite3_bind_parameter_count(st) > 1) hob_sqlite_bind_str(st, 2, hob_str_z(s->owner.id));
-    return hob_sqlite_run(s->conn, st);
+    return hob_sqlite_run(st);
 }
 
 static int add(hob_sqlite *s, const hob_store_req *r) {
@@ -67,7 +67,7 @@ static int add(hob_sqlite *s, const hob_store_req *r) {
     sqlite3_bind_int64(st, 9, row->created_ms);
     sqlite3_bind_int64(st, 10, row->updated_ms);
     sqlite3_bind_int64(st, 11, row->messages);
-    if (hob_sqlite_run(s->conn, st) < 0) return -1;
+    if (hob_sqlite_run(st) < 0) return -1;
     return run_for(s, HOB_SQL_HEAD_ADD, sqlite3_last_insert_rowid(s->conn->db));
 }
 
@@ -77,7 +77,7 @@ static int take(hob_sqlite *s, int64_t num) {
     sqlite3_bind_int64(st, 1, num);
     hob_sqlite_bind_str(st, 2, hob_str_z(s->owner_name));
     sqlite3_bind_int64(st, 3, getpid());
-    if (hob_sqlite_run(s->conn, st) < 0) return -1;
+    if (hob_sqlite_run(st) < 0) return -1;
     return run_for(s, HOB_SQL_HEAD_OWN, num);
 }
 
