@@ -110,7 +110,12 @@ static bool live(const faulty_plan *p) {
     return hits > 0;
 }
 
-/* Every n at first, where the file is made, then every few. HOB_LONG=1: every one. */
+/* Every n at first, where the file is made, then every few; more of them with HOB_LONG=1. */
+static int step(int nth) {
+    if (getenv("HOB_LONG")) return large ? 1 + nth / 32 : 1;
+    return 1 + nth / (large ? 2 : 10);
+}
+
 static void at_every(faulty_call call, int code) {
     int points = 0;
     for (int kind = 0; kind < 4; kind++) {
@@ -118,7 +123,7 @@ static void at_every(faulty_call call, int code) {
         large = kind & 2;
         while (live(&p)) {
             points++;
-            p.nth += getenv("HOB_LONG") ? 1 : 1 + p.nth / (large ? 2 : 10);
+            p.nth += step(p.nth);
         }
     }
     print_message("%d points\n", points);
