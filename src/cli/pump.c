@@ -54,7 +54,9 @@ int hob_pump(hob_cli *cli, const hob_wait *w, hob_event **out) {
         int code = next_event(cli, w->s, out);
         if (code == 1) return HOB_PUMP_EVENT;
         if (code != HOB_ETIMEDOUT) return code == 0 ? HOB_PUMP_END : code;
+        bool held = holds_back(cli);
         hob_out_write(&cli->out);
+        if (held && !holds_back(cli)) continue; /* events were left unread: nothing will wake us */
         int64_t left = until < 0 ? -1 : HOB_MAX(until - now_ms(), 0);
         if (left == 0 && !holds_back(cli)) return HOB_PUMP_TIME;
         wait_once(cli, w, holds_back(cli) ? -1 : left);

@@ -3,8 +3,6 @@
 
 #include "support/check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define ECHO "{'otherwise': [{'text': '{{user}}'}]}"
@@ -81,21 +79,7 @@ static void test_cli_bad__cost_limit_on_a_model_without_a_price(void **state) {
 static void test_cli_bad__full_standard_output(void **state) {
     hob_test_cli *c = *state;
     if (access("/dev/full", W_OK) != 0) skip();
-    char command[2000];
-    snprintf(command, sizeof command, "\"$HOB_PROGRAM\" -p -m scripted:echo.json hi >/dev/full");
-    /* Through the shell, which can redirect. */
-    hob_test_file(&c->folder, "full.sh", hob_str_z(command));
-    const char *program = getenv("HOB");
-    char variable[1200];
-    snprintf(variable, sizeof variable, "HOB_PROGRAM=%s",
-             program ? program : HOB_BINARY_DIR "/hob-test");
-    setenv("HOB", "/bin/sh", 1);
-    hob_test_env(c, variable);
-    int code = HOB_RUN(c, NULL, "full.sh");
-    if (program)
-        setenv("HOB", program, 1);
-    else
-        unsetenv("HOB");
+    int code = hob_test_shell(c, "\"$HOB\" -p -m scripted:echo.json hi >/dev/full");
     assert_int_equal(code, 1);
     assert_err_has(c, "writing to standard output failed");
 }

@@ -188,6 +188,15 @@ static void test_cli_output__a_reader_that_stands_still_holds_up_nothing(void **
     assert_int_equal(hob_json_get_str(hob_test_line(c, -1), "text").n, 5000 * 400);
 }
 
+/* A file takes at once what a pipe takes piece by piece: nothing is left to wake the program. */
+static void test_cli_output__a_long_line_into_a_file(void **state) {
+    hob_test_cli *c = *state;
+    int code = hob_test_shell(c, "\"$HOB\" -p --json -m scripted:s.json much >lines");
+    assert_int_equal(code, 0);
+    assert_int_equal(hob_test_shell(c, "tail -n 1 lines"), 0);
+    assert_int_equal(hob_json_get_str(hob_test_line(c, -1), "text").n, 5000 * 400);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, hob_test_cli_teardown)
 
 int main(void) {
@@ -204,6 +213,7 @@ int main(void) {
         TEST(test_cli_output__the_answer_is_also_written_to_a_file),
         TEST(test_cli_output__a_reader_that_leaves_stops_nothing),
         TEST(test_cli_output__a_reader_that_stands_still_holds_up_nothing),
+        TEST(test_cli_output__a_long_line_into_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

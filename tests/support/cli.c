@@ -73,8 +73,8 @@ static const char *program(void) {
 }
 
 static void in_child(hob_test_cli *c, const char *const *argv, const int *fds) {
-    const char *args[64] = {program()}, *env[32];
-    char home[128], state[128], path[2048], asan[1024];
+    const char *args[64] = {c->program ? c->program : program()}, *env[32];
+    char home[128], state[128], path[2048], asan[1024], hob[1200];
     const char *sanitizer = getenv("ASAN_OPTIONS");
     size_t n = 0;
     snprintf(home, sizeof home, "HOME=%s", c->folder.path);
@@ -84,6 +84,8 @@ static void in_child(hob_test_cli *c, const char *const *argv, const int *fds) {
     env[n++] = state;
     env[n++] = path;
     env[n++] = "TERM=xterm";
+    snprintf(hob, sizeof hob, "HOB=%s", program());
+    if (c->program) env[n++] = hob;
     snprintf(asan, sizeof asan, "ASAN_OPTIONS=%s", sanitizer ? sanitizer : "");
     env[n++] = asan;
     for (size_t i = 0; i < c->nenv; i++) env[n++] = c->env[i];
@@ -202,6 +204,13 @@ int hob_test_hob(hob_test_cli *c, const char *input, const char *const *argv) {
     if (input) hob_test_send(c, input);
     hob_test_close_in(c);
     return hob_test_end(c);
+}
+
+int hob_test_shell(hob_test_cli *c, const char *command) {
+    c->program = "/bin/sh";
+    int code = HOB_RUN(c, NULL, "-c", command);
+    c->program = NULL;
+    return code;
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */

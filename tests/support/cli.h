@@ -17,6 +17,7 @@ typedef struct hob_test_cli {
     hob_test_folder folder;
     const char *env[16]; /* "NAME=value" more; NULL-terminated, borrowed */
     size_t nenv;
+    const char *program; /* instead of hob */
     /* The program gets a terminal for all three streams; everything it says is in `out`. */
     bool terminal;
     /* of the program started last */
@@ -36,6 +37,8 @@ void hob_test_env(hob_test_cli *c, const char *variable);
 
 /* Runs it to its end and returns the exit code. Arguments end with NULL; input NULL = /dev/null. */
 int hob_test_hob(hob_test_cli *c, const char *input, const char *const *argv);
+/* The same through the shell, which knows the program as "$HOB". */
+int hob_test_shell(hob_test_cli *c, const char *command);
 #define HOB_RUN(c, input, ...) hob_test_hob(c, input, (const char *const[]){__VA_ARGS__, NULL})
 
 /* The same in steps; its input stays open. Each wait ends with a failure after 60 s. */
