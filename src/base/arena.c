@@ -1,13 +1,13 @@
 /*
  * arena.c - bump allocation in chunks.
  *
- * Chunks double from 4 KiB to 1 MiB, so a small request costs one small block and a large document
+ * Chunks double from 1 KiB to 1 MiB, so a small request costs one small block and a large document
  * few large ones. A request too large for the next chunk gets a block of its own, put behind the
  * current chunk so that the room left there is not lost. The ceiling counts bytes handed out.
  */
 #include "base/mem.h"
 
-#define CHUNK_MIN ((size_t)4096)
+#define CHUNK_MIN ((size_t)1024)
 #define CHUNK_MAX ((size_t)1 << 20)
 #define DEFAULT_MAX ((size_t)1 << 30)
 #define ALIGN ((size_t)16)

@@ -116,7 +116,7 @@ static hob_str content_of(const hob_json *data) {
 static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
                            const hob_json *data) {
     if (h->nnodes == h->cap) {
-        h->cap = h->cap ? h->cap * 2 : 64;
+        h->cap = h->cap ? h->cap * 2 : 4;
         h->nodes = hob_realloc(h->nodes, h->cap * sizeof *h->nodes);
     }
     hob_node *n = &h->nodes[h->nnodes];

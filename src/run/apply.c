@@ -13,7 +13,8 @@ void hob_run_init(hob_run *r, hob_str session_id) {
 
 static void clear_queue(hob_queue *q) {
     for (size_t i = 0; i < q->n; i++) hob_free(q->at[i].content);
-    q->n = 0;
+    hob_free(q->at);
+    *q = (hob_queue){.at = NULL};
 }
 
 void hob_run_finish(hob_run *r) {
@@ -169,6 +170,7 @@ static void cancel_requested(hob_run *r, const hob_json *d) {
 
 static void enqueue(hob_queue *q, const hob_json *d) {
     if (q->n == HOB_QUEUE_MAX) return;
+    if (!q->at) q->at = hob_alloc(HOB_QUEUE_MAX * sizeof *q->at);
     hob_queued *item = &q->at[q->n++];
     copyz(item->item, sizeof item->item, hob_json_get_str(d, "item"));
     item->content = hob_dupz(hob_json_raw(hob_json_get(d, "content")));
@@ -181,6 +183,7 @@ static hob_queued dequeue(hob_queue *q, const hob_json *d) {
         if (!hob_str_eqz(item, q->at[i].item)) continue;
         hob_queued found = q->at[i];
         memmove(&q->at[i], &q->at[i + 1], (--q->n - i) * sizeof q->at[0]);
+        if (!q->n) clear_queue(q);
         return found;
     }
     return (hob_queued){.content = NULL};

@@ -82,7 +82,7 @@ typedef struct hob_queued {
 } hob_queued;
 
 typedef struct hob_queue {
-    hob_queued at[HOB_QUEUE_MAX];
+    hob_queued *at; /* room for HOB_QUEUE_MAX once something waits; heap */
     size_t n;
 } hob_queue;
 

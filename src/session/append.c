@@ -20,19 +20,20 @@ static void tool_facts(void *user, hob_str name, hob_str args, hob_tool_facts *o
     *out = (hob_tool_facts){.known = t != NULL};
     if (!t) {
         const char *near = hob_tools_nearest(s->tools, name);
-        snprintf(s->fact_error, sizeof s->fact_error, "there is no tool %.*s%s%s", HOB_FMT(name),
-                 near ? "; did you mean " : "", near ? near : "");
-        out->error = s->fact_error;
+        snprintf(s->rt->fact_error, sizeof s->rt->fact_error, "there is no tool %.*s%s%s",
+                 HOB_FMT(name), near ? "; did you mean " : "", near ? near : "");
+        out->error = s->rt->fact_error;
         return;
     }
     out->class_ = t->class_;
     if (!args.n)
-        snprintf(s->fact_error, sizeof s->fact_error, "the arguments are not a JSON object");
+        snprintf(s->rt->fact_error, sizeof s->rt->fact_error,
+                 "the arguments are not a JSON object");
     else if (hob_tools_check(s->tools, t, args, &e) < 0)
-        snprintf(s->fact_error, sizeof s->fact_error, "%s", e.message);
+        snprintf(s->rt->fact_error, sizeof s->rt->fact_error, "%s", e.message);
     else
         return;
-    out->error = s->fact_error;
+    out->error = s->rt->fact_error;
 }
 
 void hob_session_env(hob_session *s, hob_run_env *env) {
@@ -103,8 +104,8 @@ int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
     hob_draft_finish(d);
     if (rc < 0) return rc;
     tail_push(s, e);
-    hob_arena_reset(s->scratch);
-    rc = hob_session_fold(s, e, hob_event_parse(e, s->scratch), err);
+    hob_arena_reset(s->rt->scratch);
+    rc = hob_session_fold(s, e, hob_event_parse(e, s->rt->scratch), err);
     hob_event_unref(e);
     hob_crash_point("append.after");
     return rc;
@@ -203,6 +204,10 @@ static void end_ops(hob_list *ops, uint64_t durable) {
     }
 }
 
+void hob_session_rest(hob_session *s) {
+    if (s->run.settled && s->durable == s->view->last_seq) hob_tools_rest(s->tools);
+}
+
 static void on_committed(int code, const hob_error *err, void *user) {
     commit *c = user;
     hob_session *s = c->s;
@@ -219,6 +224,7 @@ static void on_committed(int code, const hob_error *err, void *user) {
     hob_session_deliver(s);
     tail_trim(s);
     end_ops(&s->ops, s->durable);
+    hob_session_rest(s);
     hob_session_perform(s);
 }
 

@@ -42,8 +42,8 @@ static void finish(loader *l) {
 static int fold_one(hob_session *s, hob_str json, hob_error *err) {
     const hob_json *data;
     hob_event *e;
-    hob_arena_reset(s->scratch);
-    int rc = hob_event_read(json, s->scratch, &e, &data, err);
+    hob_arena_reset(s->rt->scratch);
+    int rc = hob_event_read(json, s->rt->scratch, &e, &data, err);
     if (rc < 0) return rc;
     rc = hob_session_fold(s, e, data, err);
     hob_event_unref(e);

@@ -29,7 +29,6 @@ hob_session *hob_session_new(hob_runtime *rt) {
     hob_buf_init(&s->context_origins, SYSTEM_MAX);
     s->tools = hob_tools_create();
     s->view = hob_view_create();
-    s->scratch = hob_arena_create(0);
     hob_run_init(&s->run, hob_str_z(s->id));
     return s;
 }
@@ -46,12 +45,12 @@ void hob_session_free(hob_session *s) {
     hob_mailbox_finish(&s->box);
     hob_run_finish(&s->run);
     hob_view_destroy(s->view);
-    hob_arena_destroy(s->scratch);
     for (size_t i = 0; i < s->ntail; i++) hob_event_unref(s->tail[i]);
     hob_free(s->tail);
     hob_buf_finish(&s->system);
     hob_buf_finish(&s->context_origins);
     hob_free(s->cwd);
+    hob_free(s->model_name);
     hob_free(s);
 }
 
@@ -109,6 +108,7 @@ static void ready(opening *op) {
     }
     hob_list_push(&s->rt->sessions, &s->link);
     hob_session_deliver(s);
+    hob_session_rest(s);
     op->op.user = s;
     hob_session_op_after(s, &op->op);
 }

@@ -99,6 +99,7 @@ static void free_runtime(hob_runtime *rt) {
     while (rt->loop && hob_loop_process(rt->loop) > 0) {
     }
     hob_loop_destroy(rt->loop);
+    hob_arena_destroy(rt->scratch);
     hob_config_destroy(rt->own_config);
     hob_free(rt->envp);
     hob_free(rt->exec_helper);
@@ -145,6 +146,7 @@ int hob_runtime_create(const hob_runtime_opts *given, hob_runtime **out, hob_err
     hob_runtime *rt = HOB_NEW(hob_runtime);
     hob_list_init(&rt->sessions);
     init_locks(rt);
+    rt->scratch = hob_arena_create(0);
     rt->mode = o.loop;
     rt->own_config = o.config ? NULL : hob_config_create();
     rt->config = o.config ? o.config : rt->own_config;

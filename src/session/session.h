@@ -41,6 +41,8 @@ struct hob_runtime {
     /* loop thread only */
     hob_list sessions;
     unsigned depth; /* > 0 while callbacks of the host run */
+    hob_arena *scratch;   /* data of the event being folded */
+    char fact_error[700]; /* about the call being decided */
     /* protected by lock */
     pthread_mutex_t lock;
     pthread_cond_t cond;
@@ -156,7 +158,7 @@ struct hob_session {
     hob_builtins *builtins;
     hob_tool_env tool_env;
     hob_model_info model;
-    char model_name[4200]; /* provider/id, or scripted:FILE */
+    char *model_name; /* provider/id, or scripted:FILE; heap */
     hob_provider *provider;
     hob_thinking thinking;
     hob_wire *wire;
@@ -164,8 +166,6 @@ struct hob_session {
     /* views */
     hob_view *view;
     hob_run run;
-    hob_arena *scratch;
-    char fact_error[700];
     /* the log's way */
     uint64_t epoch, durable, submitted;
     hob_event **tail; /* events [tail_base .. tail_base + ntail), the newest ones */
@@ -220,6 +220,7 @@ int hob_session_append(hob_session *s, hob_draft *d, hob_error *err);
 /* Applies to the views; `data` is the event's, parsed. */
 int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err);
 void hob_session_commit(hob_session *s);
+void hob_session_rest(hob_session *s); /* one that is settled lets go of what it can make again */
 void hob_session_fail(hob_session *s, int code, const hob_error *err);
 void hob_session_env(hob_session *s, hob_run_env *env);
 void hob_session_publish(hob_session *s); /* pub.*, and wakes who waits */

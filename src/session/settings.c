@@ -10,14 +10,14 @@
 
 /* The name under which the session finds its model again, from any folder. */
 static void name_model(hob_session *s) {
-    char *script = hob_dupz(s->model.script), path[PATH_MAX];
+    char *script = hob_dupz(s->model.script), path[PATH_MAX], name[PATH_MAX + 16];
     if (hob_str_eqz(s->model.api, "scripted"))
-        snprintf(s->model_name, sizeof s->model_name, "scripted:%s",
-                 realpath(script, path) ? path : script);
+        snprintf(name, sizeof name, "scripted:%s", realpath(script, path) ? path : script);
     else
-        snprintf(s->model_name, sizeof s->model_name, "%.*s/%.*s", HOB_FMT(s->model.provider),
-                 HOB_FMT(s->model.id));
+        snprintf(name, sizeof name, "%.*s/%.*s", HOB_FMT(s->model.provider), HOB_FMT(s->model.id));
     hob_free(script);
+    hob_free(s->model_name);
+    s->model_name = hob_dupz(hob_str_z(name));
 }
 
 int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err) {

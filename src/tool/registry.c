@@ -12,8 +12,8 @@
 #define NO_ARGUMENTS "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}"
 
 typedef struct entry {
-    hob_tool tool; /* first: a hob_tool of ours is an entry */
-    hob_schema *schema;
+    hob_tool tool;      /* first: a hob_tool of ours is an entry */
+    hob_schema *schema; /* NULL after hob_tools_rest() */
     hob_list link;
 } entry;
 
@@ -177,10 +177,21 @@ const char *hob_tools_nearest(const hob_tools *t, hob_str name) {
     return hob_str_nearest(name, names, n);
 }
 
+void hob_tools_rest(hob_tools *t) {
+    hob_buf_finish(&t->json);
+    hob_buf_init(&t->json, MAX_JSON);
+    t->json_version = 0;
+    HOB_LIST_EACH (it, &t->entries) {
+        entry *e = HOB_CONTAINER(it, entry, link);
+        hob_schema_destroy(e->schema);
+        e->schema = NULL;
+    }
+}
+
 /* ---- arguments ----------------------------------------------------------------------------- */
 
 /* Some providers send nothing at all for "no arguments". */
-static int check_args(const entry *e, hob_arena *arena, hob_str args, hob_error *err) {
+static int check_args(entry *e, hob_arena *arena, hob_str args, hob_error *err) {
     hob_json_opts opts = {.max_bytes = MAX_ARGS, .max_depth = 128};
     hob_error why = {.message = ""};
     const hob_json *v = NULL;
@@ -188,6 +199,10 @@ static int check_args(const entry *e, hob_arena *arena, hob_str args, hob_error 
     if (hob_json_parse(arena, args, &opts, &v, &why) < 0)
         return hob_fail(err, HOB_EINVAL, 0, "the arguments of %s are not valid JSON: %s",
                         e->tool.name, why.message);
+    if (!e->schema) {
+        int r = read_schema(e->tool.name, hob_str_z(e->tool.schema), &e->schema, err);
+        if (r < 0) return r;
+    }
     if (hob_schema_check(e->schema, v, &why) < 0)
         return hob_fail(err, HOB_EINVAL, 0, "wrong arguments for %s: %s", e->tool.name,
                         why.message);

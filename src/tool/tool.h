@@ -25,6 +25,8 @@ const hob_tool *hob_tools_find(const hob_tools *t, hob_str name); /* borrowed; N
 hob_str hob_tools_json(hob_tools *t);
 /* Changes with every add and remove. */
 uint64_t hob_tools_version(const hob_tools *t);
+/* Frees what can be made again from the tools' own text, until it is needed. */
+void hob_tools_rest(hob_tools *t);
 /* Checks arguments against the tool's schema. HOB_EINVAL with a message for the model. */
 int hob_tools_check(const hob_tools *t, const hob_tool *tool, hob_str args, hob_error *err);
 /* The nearest registered name, or NULL. */
