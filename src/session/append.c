@@ -68,9 +68,10 @@ static void tail_push(hob_session *s, hob_event *e) {
 }
 
 /* Keeps what is not durable yet and what the reader has not seen, up to a ceiling; an idle session keeps nothing. */
-static void tail_trim(hob_session *s) {
+void hob_session_trim_tail(hob_session *s) {
     uint64_t keep = s->durable + 1;
-    if (s->cursor < s->durable && s->durable - s->cursor <= HOB_TAIL_EVENTS) keep = s->cursor + 1;
+    bool behind = s->reading && s->cursor < s->durable;
+    if (behind && s->durable - s->cursor <= HOB_TAIL_EVENTS) keep = s->cursor + 1;
     size_t drop = keep > s->tail_base ? (size_t)HOB_MIN(keep - s->tail_base, s->ntail) : 0;
     if (!drop) return;
     for (size_t i = 0; i < drop; i++) hob_event_unref(s->tail[i]);
@@ -222,7 +223,6 @@ static void on_committed(int code, const hob_error *err, void *user) {
     s->fresh = false;
     if (upto > s->durable) s->durable = upto;
     hob_session_deliver(s);
-    tail_trim(s);
     end_ops(&s->ops, s->durable);
     hob_session_rest(s);
     hob_session_perform(s);

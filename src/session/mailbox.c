@@ -3,7 +3,8 @@
  *
  * Durable events are never dropped: the loop looks whether there is room (hob_mailbox_full) and otherwise leaves them
  * in the log, where the reader's cursor finds them later. Deltas join the newest letter of the same stream, so that a
- * slow reader gets fewer, larger ones; beyond a ceiling they are dropped, because the whole text follows.
+ * slow reader gets fewer, larger ones; beyond a ceiling they are refused. Whoever leaves something behind for lack of
+ * room says so (hob_mailbox_hold), and the reader asks for it when it has read what is there.
  */
 #include "session/session.h"
 
@@ -23,7 +24,8 @@ static hob_letter *at(hob_mailbox *m, size_t i) {
 
 static void clear(hob_letter *l) {
     hob_event_unref(l->event);
-    hob_buf_finish(&l->text);
+    if (l->piece) hob_buf_finish(&l->piece->text);
+    hob_free(l->piece);
     *l = (hob_letter){.event = NULL};
 }
 
@@ -37,6 +39,8 @@ static void empty(hob_mailbox *m) {
 void hob_mailbox_clear(hob_mailbox *m) {
     pthread_mutex_lock(&m->lock);
     empty(m);
+    m->held = false;
+    m->taken = true;
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -46,12 +50,16 @@ void hob_mailbox_finish(hob_mailbox *m) {
     pthread_mutex_destroy(&m->lock);
 }
 
-/* The fd is readable as long as there is something to take, or an end to be seen. */
+/* The reader would not wait: there is something to take or to ask for, or an end to be seen. */
+static bool has_news(const hob_mailbox *m) {
+    return m->count || m->held || m->ended || m->error;
+}
+
 static void signal_fd(hob_mailbox *m) {
     uint64_t one = 1;
     ssize_t n;
     if (m->fd < 0) return;
-    if (m->count || m->ended || m->error)
+    if (has_news(m))
         n = write(m->fd, &one, sizeof one);
     else
         n = read(m->fd, &one, sizeof one);
@@ -63,6 +71,36 @@ bool hob_mailbox_full(hob_mailbox *m) {
     bool full = m->count >= HOB_MAILBOX_EVENTS;
     pthread_mutex_unlock(&m->lock);
     return full;
+}
+
+void hob_mailbox_hold(hob_mailbox *m) {
+    pthread_mutex_lock(&m->lock);
+    m->held = true;
+    signal_fd(m);
+    pthread_mutex_unlock(&m->lock);
+}
+
+bool hob_mailbox_unhold(hob_mailbox *m) {
+    pthread_mutex_lock(&m->lock);
+    bool held = m->held;
+    m->held = false;
+    m->taken = m->taken || held;
+    signal_fd(m);
+    pthread_mutex_unlock(&m->lock);
+    return held;
+}
+
+bool hob_mailbox_forsake(hob_mailbox *m) {
+    pthread_mutex_lock(&m->lock);
+    bool much = m->count >= HOB_UNREAD_EVENTS || m->delta_bytes >= HOB_UNREAD_BYTES;
+    bool forsaken = much && !m->taken;
+    if (forsaken) {
+        empty(m);
+        m->held = true;
+        signal_fd(m);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return forsaken;
 }
 
 /* An empty mailbox holds no memory: a session that nobody looks at costs nothing here. */
@@ -86,36 +124,43 @@ void hob_mailbox_put(hob_mailbox *m, hob_event *e) {
     pthread_mutex_unlock(&m->lock);
 }
 
-static bool same_stream(const hob_letter *l, const hob_delta *d) {
-    return !l->event && l->delta.type == d->type && l->delta.block == d->block &&
-           !strcmp(l->delta.key, d->key);
+static bool continues(const hob_letter *l, const hob_delta *d) {
+    const hob_piece *p = l->piece;
+    return p && p->delta.type == d->type && p->delta.block == d->block &&
+           !strcmp(p->delta.key, d->key) && p->delta.offset + p->text.n == d->offset;
 }
 
-static void start_letter(hob_letter *l, const hob_delta *d, hob_str run, int64_t ts) {
-    l->delta = *d;
-    l->ts = ts;
-    memcpy(l->run, run.p, HOB_MIN(run.n, sizeof l->run - 1));
-    if (d->tool.n) memcpy(l->tool, d->tool.p, HOB_MIN(d->tool.n, sizeof l->tool - 1));
-    hob_buf_init(&l->text, HOB_EVENT_MAX);
+static hob_piece *start_piece(const hob_delta *d, hob_str run, int64_t ts) {
+    hob_piece *p = HOB_NEW(hob_piece);
+    p->delta = *d;
+    p->ts = ts;
+    memcpy(p->run, run.p, HOB_MIN(run.n, sizeof p->run - 1));
+    if (d->tool.n) memcpy(p->tool, d->tool.p, HOB_MIN(d->tool.n, sizeof p->tool - 1));
+    hob_buf_init(&p->text, HOB_EVENT_MAX);
+    return p;
 }
 
-void hob_mailbox_put_delta(hob_mailbox *m, const hob_delta *d, hob_str run, int64_t ts,
-                           hob_str text) {
+/* Text of any size may enter when no other waits: an answer that is looked at late comes as one piece. */
+static bool has_room(const hob_mailbox *m, hob_str text) {
+    return m->count < LETTERS && (!m->delta_bytes || m->delta_bytes + text.n <= HOB_MAILBOX_BYTES);
+}
+
+bool hob_mailbox_put_delta(hob_mailbox *m, const hob_delta *d, hob_str run, int64_t ts,
+                           hob_str text, bool force) {
     pthread_mutex_lock(&m->lock);
-    hob_letter *last = m->count ? at(m, m->count - 1) : NULL;
-    bool join = last && same_stream(last, d) && last->delta.offset + last->text.n == d->offset;
-    bool room = m->count < LETTERS &&
-                (m->delta_bytes < HOB_MAILBOX_BYTES || d->type != HOB_EVENT_TOOL_OUTPUT_DELTA);
-    if (!join && room) {
-        last = push(m);
-        start_letter(last, d, run, ts);
-    }
-    if (join || room) {
-        hob_buf_add(&last->text, text);
+    bool room = force || has_room(m, text);
+    if (room) {
+        hob_letter *last = m->count ? at(m, m->count - 1) : NULL;
+        if (!last || !continues(last, d)) {
+            last = push(m);
+            last->piece = start_piece(d, run, ts);
+        }
+        hob_buf_add(&last->piece->text, text);
         m->delta_bytes += text.n;
+        signal_fd(m);
     }
-    signal_fd(m);
     pthread_mutex_unlock(&m->lock);
+    return room;
 }
 
 void hob_mailbox_end(hob_mailbox *m, bool ended, int error) {
@@ -128,28 +173,28 @@ void hob_mailbox_end(hob_mailbox *m, bool ended, int error) {
 
 /* ---- the reader's side ------------------------------------------------------------------------------ */
 
-static void write_delta(hob_jsonw *w, const hob_letter *l) {
-    bool output = l->delta.type == HOB_EVENT_TOOL_OUTPUT_DELTA;
+static void write_delta(hob_jsonw *w, const hob_piece *p) {
+    bool output = p->delta.type == HOB_EVENT_TOOL_OUTPUT_DELTA;
     hob_jsonw_object(w);
-    hob_jsonw_kstr(w, output ? "call" : "message", hob_str_z(l->delta.key));
-    if (l->delta.type != HOB_EVENT_MESSAGE_OPEN) {
-        if (!output) hob_jsonw_kint(w, "block", l->delta.block);
-        hob_jsonw_kint(w, "offset", (int64_t)l->delta.offset);
-        hob_jsonw_kstr(w, "text", hob_buf_str(&l->text));
+    hob_jsonw_kstr(w, output ? "call" : "message", hob_str_z(p->delta.key));
+    if (p->delta.type != HOB_EVENT_MESSAGE_OPEN) {
+        if (!output) hob_jsonw_kint(w, "block", p->delta.block);
+        hob_jsonw_kint(w, "offset", (int64_t)p->delta.offset);
+        hob_jsonw_kstr(w, "text", hob_buf_str(&p->text));
     }
-    if (l->tool[0]) hob_jsonw_kstr(w, "tool", hob_str_z(l->tool));
+    if (p->tool[0]) hob_jsonw_kstr(w, "tool", hob_str_z(p->tool));
     hob_jsonw_object_end(w);
 }
 
-static hob_event *make_delta(const hob_letter *l, hob_str session_id) {
+static hob_event *make_delta(const hob_piece *p, hob_str session_id) {
     hob_draft d;
     hob_jsonw w;
     hob_event *e = NULL;
-    hob_draft_init(&d, l->delta.type);
-    d.run_id = hob_str_z(l->run);
+    hob_draft_init(&d, p->delta.type);
+    d.run_id = hob_str_z(p->run);
     hob_jsonw_init(&w, &d.data);
-    write_delta(&w, l);
-    int rc = hob_event_encode(&d, session_id, 0, l->ts, &e, NULL);
+    write_delta(&w, p);
+    int rc = hob_event_encode(&d, session_id, 0, p->ts, &e, NULL);
     hob_draft_finish(&d);
     return rc < 0 ? NULL : e;
 }
@@ -157,9 +202,11 @@ static hob_event *make_delta(const hob_letter *l, hob_str session_id) {
 static bool take_letter(hob_mailbox *m, hob_letter *out) {
     if (!m->count) return false;
     *out = *at(m, 0);
+    *at(m, 0) = (hob_letter){.event = NULL}; /* the place is used again */
     m->head = (m->head + 1) % m->cap;
     m->count--;
-    m->delta_bytes -= HOB_MIN(m->delta_bytes, out->text.n);
+    m->taken = true;
+    if (out->piece) m->delta_bytes -= HOB_MIN(m->delta_bytes, out->piece->text.n);
     if (!m->count) empty(m);
     signal_fd(m);
     return true;
@@ -174,7 +221,7 @@ int hob_mailbox_take(hob_mailbox *m, hob_str session_id, hob_event **out, bool *
         *error = m->error;
         pthread_mutex_unlock(&m->lock);
         if (!any) return 0;
-        hob_event *e = l.event ? hob_event_ref(l.event) : make_delta(&l, session_id);
+        hob_event *e = l.event ? hob_event_ref(l.event) : make_delta(l.piece, session_id);
         clear(&l);
         if (!e) continue; /* a delta over the size limit: the whole text follows */
         *out = e;
@@ -184,7 +231,7 @@ int hob_mailbox_take(hob_mailbox *m, hob_str session_id, hob_event **out, bool *
 
 bool hob_mailbox_ready(hob_mailbox *m) {
     pthread_mutex_lock(&m->lock);
-    bool yes = m->count || m->ended || m->error;
+    bool yes = has_news(m);
     pthread_mutex_unlock(&m->lock);
     return yes;
 }
@@ -193,7 +240,7 @@ int hob_mailbox_fd(hob_mailbox *m) {
     pthread_mutex_lock(&m->lock);
     if (m->fd < 0) m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     signal_fd(m);
-    int fd = m->fd;
+    int fd = m->fd < 0 ? HOB_EIO : m->fd;
     pthread_mutex_unlock(&m->lock);
     return fd;
 }

@@ -98,7 +98,8 @@ static int handle_unfinished(hob_session *s, hob_on_unfinished want, hob_error *
 static void ready(opening *op) {
     hob_session *s = op->s;
     hob_error err;
-    s->cursor = s->durable;
+    s->cursor = s->live_from = s->durable;
+    s->reading = true;
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
     int rc = hob_session_apply_options(s, op->o, &err);
     if (rc >= 0) rc = handle_unfinished(s, op->o->on_unfinished, &err);
@@ -167,7 +168,8 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     s->fresh = false;
     hob_session_commit(s);
     hob_list_push(&s->rt->sessions, &s->link);
-    s->cursor = s->view->last_seq;
+    s->cursor = s->live_from = s->view->last_seq;
+    s->reading = true;
     op->op.user = s;
     hob_session_op_after(s, &op->op);
 }

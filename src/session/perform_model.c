@@ -16,6 +16,12 @@ static unsigned draw_jitter(void) {
     return r % 1001u;
 }
 
+/* The first event said is the answer's end. */
+static void end_answer(hob_session *s, hob_input *in) {
+    s->answer_end = s->view->last_seq + 1;
+    hob_session_input(s, in, NULL);
+}
+
 static void give_failure(hob_session *s, const hob_model_outcome *o) {
     hob_answer *a = s->answer;
     hob_buf content;
@@ -33,7 +39,7 @@ static void give_failure(hob_session *s, const hob_model_outcome *o) {
                     .jitter = draw_jitter()};
     if (a) in.usage = a->usage;
     in.cost_usd = hob_model_cost(&s->answer_model, &in.usage);
-    hob_session_input(s, &in, NULL);
+    end_answer(s, &in);
     hob_buf_finish(&content);
 }
 
@@ -48,7 +54,7 @@ static void give_answer(hob_session *s) {
                     .usage = a->usage,
                     .cost_usd = hob_model_cost(&s->answer_model, &a->usage),
                     .response_id = a->response_id};
-    hob_session_input(s, &in, NULL);
+    end_answer(s, &in);
     hob_buf_finish(&content);
 }
 
@@ -64,7 +70,6 @@ static void on_done(const hob_model_outcome *o, void *user) {
     hob_session *s = f->s;
     hob_model_outcome early;
     f->impl = NULL;
-    s->answer_done = true;
     hob_flight_end(f);
     hob_crash_point("effect.model.outcome");
     if (o->code >= 0 && s->answer->stop == HOB_STOP_NONE) {
@@ -100,9 +105,9 @@ static void fill_request(hob_session *s, hob_model_request *rq) {
 
 static void open_answer(hob_session *s, const hob_effect *e) {
     int64_t seq = 0;
-    hob_answer_destroy(s->answer);
+    hob_session_close_answer(s);
     s->answer = hob_answer_create();
-    s->answer_done = false;
+    s->answer_end = 0;
     memset(s->answer_message, 0, sizeof s->answer_message);
     memcpy(s->answer_message, e->key.p, HOB_MIN(e->key.n, sizeof s->answer_message - 1));
     memcpy(s->answer_run, s->run.id, sizeof s->answer_run);
@@ -148,7 +153,6 @@ void hob_model_failed(hob_flight *f) {
                            .status = f->err.sub,
                            .retryable = hob_error_retryable(f->code),
                            .retry_after_ms = -1};
-    s->answer_done = true;
     hob_flight_end(f);
     give_failure(s, &o);
 }

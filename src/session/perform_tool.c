@@ -16,6 +16,7 @@ typedef struct tool_flight {
     hob_reply *reply;
     hob_timer timeout, grace;
     int64_t started;
+    uint64_t started_seq;
     size_t shown; /* bytes of output passed on */
 } tool_flight;
 
@@ -54,8 +55,10 @@ static void give_text(hob_flight *f, hob_outcome o, const char *text) {
 
 static void on_output(void *user, hob_str chunk) {
     tool_flight *t = user;
-    hob_session_tool_output(t->f->s, t->call->call, t->shown, chunk);
+    hob_tool_output o = {
+        .call = t->call->call, .text = chunk, .offset = t->shown, .started = t->started_seq};
     t->shown += chunk.n;
+    hob_session_tool_output(t->f->s, &o);
 }
 
 static void on_done(void *user, const hob_tool_result *r) {
@@ -118,6 +121,7 @@ static int start(hob_flight *f, const hob_effect *e) {
     t->tool = *tool;
     hob_arena *arena = hob_arena_create(HOB_EVENT_MAX * 2u);
     t->started = hob_session_now(s);
+    t->started_seq = e->call->started_seq;
     if (!t->tool.timeout_ms) t->tool.timeout_ms = DEFAULT_TIMEOUT_MS;
     t->call = make_call(s, e->call, arena);
     hob_timer_init(&t->timeout, s->rt->loop, on_timeout);

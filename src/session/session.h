@@ -40,7 +40,7 @@ struct hob_runtime {
     pthread_t thread; /* the loop's: own, or the one that created the runtime */
     /* loop thread only */
     hob_list sessions;
-    unsigned depth; /* > 0 while callbacks of the host run */
+    unsigned depth;       /* > 0 while callbacks of the host run */
     hob_arena *scratch;   /* data of the event being folded */
     char fact_error[700]; /* about the call being decided */
     /* protected by lock */
@@ -79,7 +79,13 @@ int hob_wait_for(hob_runtime *rt, bool (*ready)(void *user), void *user, int64_t
 
 /* ---- mailbox.c: events on their way to one reader ------------------------------------------------ */
 
-enum { HOB_MAILBOX_EVENTS = 256, HOB_MAILBOX_BYTES = 256 * 1024, HOB_TAIL_EVENTS = 1024 };
+enum {
+    HOB_MAILBOX_EVENTS = 256,
+    HOB_MAILBOX_BYTES = 256 * 1024, /* of deltas */
+    HOB_UNREAD_EVENTS = 32,         /* of which nobody ever took one */
+    HOB_UNREAD_BYTES = 32 * 1024,
+    HOB_TAIL_EVENTS = 1024
+};
 
 typedef struct hob_delta {
     hob_event_type type;
@@ -89,12 +95,16 @@ typedef struct hob_delta {
     hob_str tool; /* name, for arguments; copied */
 } hob_delta;
 
-typedef struct hob_letter { /* an event, or a delta that may still grow */
-    hob_event *event;
+typedef struct hob_piece { /* a delta that may still grow */
     hob_delta delta;
     char tool[72], run[64];
     int64_t ts;
     hob_buf text;
+} hob_piece;
+
+typedef struct hob_letter { /* one of the two */
+    hob_event *event;
+    hob_piece *piece;
 } hob_letter;
 
 typedef struct hob_mailbox {
@@ -102,17 +112,23 @@ typedef struct hob_mailbox {
     hob_letter *ring;
     size_t head, count, cap, delta_bytes;
     int fd;     /* eventfd, -1 until asked for */
+    bool held;  /* something was left behind for lack of room */
+    bool taken; /* somebody took or asked for something once */
     bool ended; /* nothing more will come until another run starts */
     int error;  /* the session failed */
 } hob_mailbox;
 void hob_mailbox_init(hob_mailbox *m);
 void hob_mailbox_finish(hob_mailbox *m);
-void hob_mailbox_clear(hob_mailbox *m); /* forgets what was not taken */
+void hob_mailbox_clear(hob_mailbox *m); /* forgets what was not taken: the reader goes elsewhere */
 bool hob_mailbox_full(hob_mailbox *m);
+/* True: much is there that nobody takes. It was thrown away and is held back. */
+bool hob_mailbox_forsake(hob_mailbox *m);
 void hob_mailbox_put(hob_mailbox *m, hob_event *e);
-/* Joins the newest letter if it is the same stream; drops it when too much is unread (it is ephemeral). */
-void hob_mailbox_put_delta(hob_mailbox *m, const hob_delta *d, hob_str run, int64_t ts,
-                           hob_str text);
+void hob_mailbox_hold(hob_mailbox *m);
+bool hob_mailbox_unhold(hob_mailbox *m); /* whether it was held */
+/* Joins the newest letter if it is the same stream. False: too much is unread, nothing was put; not with `force`. */
+bool hob_mailbox_put_delta(hob_mailbox *m, const hob_delta *d, hob_str run, int64_t ts,
+                           hob_str text, bool force);
 void hob_mailbox_end(hob_mailbox *m, bool ended, int error);
 /* 1 and an event, 0 = empty; *ended and *error as they are. The session id completes a delta's envelope. */
 int hob_mailbox_take(hob_mailbox *m, hob_str session_id, hob_event **out, bool *ended, int *error);
@@ -192,16 +208,18 @@ struct hob_session {
     char answer_message[24];
     char answer_run[64];
     uint64_t answer_seq;           /* of its model_call_started */
+    uint64_t answer_end;           /* of the event that ended it; 0 = it is being made */
     hob_provider *answer_provider; /* who makes it: the session's model may change meanwhile */
     hob_model_info answer_model;
-    bool answer_done;
     /* the reader */
     hob_mailbox box;
-    uint64_t cursor;
+    uint64_t cursor, cold_from;
+    bool reading; /* events are put into the mailbox: somebody reads, or may still begin to */
     bool reading_cold;
-    atomic_bool starved; /* the mailbox was full; the reader must ask for more */
     char sent_message[24];
     size_t sent[HOB_MAX_BLOCKS];
+    bool sent_all;
+    uint64_t live_from; /* messages after this come with deltas; those before are history */
     hob_event_fn on_event;
     void *on_event_user;
     hob_str last_prompt; /* beginning of the prompt being started; for the run's row */
@@ -221,6 +239,7 @@ int hob_session_append(hob_session *s, hob_draft *d, hob_error *err);
 int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err);
 void hob_session_commit(hob_session *s);
 void hob_session_rest(hob_session *s); /* one that is settled lets go of what it can make again */
+void hob_session_trim_tail(hob_session *s);
 void hob_session_fail(hob_session *s, int code, const hob_error *err);
 void hob_session_env(hob_session *s, hob_run_env *env);
 void hob_session_publish(hob_session *s); /* pub.*, and wakes who waits */
@@ -246,9 +265,18 @@ void hob_tool_failed(hob_flight *f);
 
 void hob_session_drop_wire(hob_session *s);
 
-/* ---- reader.c ------------------------------------------------------------------------------------------- */
+/* ---- reader.c, stream.c ----------------------------------------------------------------------------------- */
 void hob_session_deliver(hob_session *s); /* durable events and deltas into the mailbox */
-void hob_session_tool_output(hob_session *s, hob_str call, size_t offset, hob_str text);
+void hob_session_stream(hob_session *s);
+/* Deltas that go before this event. False: no room now. */
+bool hob_session_stream_before(hob_session *s, const hob_event *e);
+void hob_session_close_answer(hob_session *s);
+typedef struct hob_tool_output {
+    hob_str call, text;
+    size_t offset;
+    uint64_t started; /* seq of its tool_started */
+} hob_tool_output;
+void hob_session_tool_output(hob_session *s, const hob_tool_output *o);
 
 /* ---- result.c ------------------------------------------------------------------------------------------- */
 void hob_session_note_result(hob_session *s, const hob_event *e, const hob_json *data);

@@ -10,6 +10,7 @@ static bool box_ready(void *user) {
 }
 
 static void start_refill(hob_op *op) {
+    op->s->reading = true;
     hob_session_deliver(op->s);
     hob_op_done(op, HOB_OK, NULL);
 }
@@ -20,8 +21,7 @@ int hob_session_next_event(hob_session *s, int64_t timeout_ms, hob_event **out) 
     for (;;) {
         if (hob_mailbox_take(&s->box, hob_str_z(s->id), out, &ended, &error)) return 1;
         if (error) return error;
-        if (atomic_exchange(&s->starved,
-                            false)) { /* more was held back while the mailbox was full */
+        if (hob_mailbox_unhold(&s->box)) { /* more was held back while the mailbox was full */
             hob_op op = {.start = start_refill, .s = s};
             int rc = hob_op_run(s->rt, &op, NULL);
             if (rc < 0) return rc;
@@ -48,6 +48,8 @@ static void start_seek(hob_op *op) {
     reading *r = HOB_CONTAINER(op, reading, op);
     hob_mailbox_clear(&op->s->box);
     op->s->sent_message[0] = 0;
+    op->s->reading = true;
+    op->s->live_from = op->s->durable;
     op->s->cursor = HOB_MIN(r->seq, op->s->durable);
     hob_session_deliver(op->s);
     hob_op_done(op, HOB_OK, NULL);
@@ -60,6 +62,7 @@ int hob_session_seek(hob_session *s, uint64_t seq) {
 
 static void start_on_event(hob_op *op) {
     reading *r = HOB_CONTAINER(op, reading, op);
+    op->s->reading = r->fn != NULL;
     op->s->on_event = r->fn;
     op->s->on_event_user = r->user;
     hob_session_kick(op->s);
