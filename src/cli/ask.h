@@ -41,12 +41,14 @@ void hob_prompt_finish(hob_prompt *p);
 void hob_prompt_text(hob_prompt *p, hob_str text); /* a prompt of one text */
 
 /* ---- open.c ---------------------------------------------------------------------------------- */
+/* Configuration with what the options say of the sandbox, then the runtime. */
+int hob_ask_start(hob_cli *cli, const hob_ask *a, hob_error *err);
 int hob_ask_open(hob_cli *cli, const hob_ask *a, bool prompted, hob_approver approver,
                  hob_session **out, hob_error *err);
 /* Says which AGENTS.md and the like were read, and which were cut or left out. */
 void hob_ask_tell_context(hob_cli *cli, hob_session *s);
 /* {"type":"session",…}, without a newline. */
-void hob_ask_session_line(hob_cli *cli, const hob_ask *a, hob_session *s, hob_buf *out);
+void hob_ask_session_line(hob_session *s, hob_buf *out);
 
 /* ---- text.c: events as text for people ------------------------------------------------------- */
 typedef struct hob_text {

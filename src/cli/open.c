@@ -48,18 +48,29 @@ static int read_text(const char *arg, hob_buf *to, const char **out, hob_error *
     return HOB_OK;
 }
 
-/* The sandbox may be asked for by configuration too; what does not exist is refused, not ignored.
- * */
+/* The sandbox may be asked for by configuration, too, and by a policy that no flag softens; what does
+ * not exist is refused, not ignored. */
 static int check_sandbox(hob_cli *cli, const hob_ask *a, hob_error *err) {
-    hob_str level = hob_config_get(cli->config, "sandbox.level"), source = HOB_STR("");
-    if (a->sandbox || (!hob_str_eqz(level, "\"full\"") && !hob_str_eqz(level, "\"landlock\"")))
-        return HOB_OK;
+    hob_str source = HOB_STR("");
+    if (a->sandbox) {
+        const char *json = strcmp(a->sandbox, "off") ? "\"auto\"" : "\"off\"";
+        int code =
+            hob_config_set(cli->config, "sandbox.level", hob_str_z(json), HOB_ORIGIN_FLAG, err);
+        if (code < 0) return code;
+    }
+    hob_str level = hob_config_get(cli->config, "sandbox.level");
+    if (!hob_str_eqz(level, "\"full\"") && !hob_str_eqz(level, "\"landlock\"")) return HOB_OK;
     hob_config_origin(cli->config, "sandbox.level", &source);
-    return hob_fail(
-        err, HOB_ECONFIG, 0,
-        "sandbox.level %.*s (%.*s) is not available in this version: set it to \"auto\", "
-        "or give --sandbox off",
-        HOB_FMT(level), HOB_FMT(source));
+    return hob_fail(err, HOB_ECONFIG, 0,
+                    "sandbox.level %.*s (%.*s) is not available in this version%s", HOB_FMT(level),
+                    HOB_FMT(source),
+                    a->sandbox ? "" : ": set it to \"auto\", or give --sandbox off");
+}
+
+int hob_ask_start(hob_cli *cli, const hob_ask *a, hob_error *err) {
+    int code = hob_cli_config(cli, a->trust, err);
+    if (code >= 0) code = check_sandbox(cli, a, err);
+    return code < 0 ? code : hob_cli_start(cli, a->trust, err);
 }
 
 static void choose(const hob_ask *a, bool prompted, hob_session_opts *o) {
@@ -85,8 +96,6 @@ static void set_limits(const hob_ask *a, hob_session_opts *o) {
 int hob_ask_open(hob_cli *cli, const hob_ask *a, bool prompted, hob_approver approver,
                  hob_session **out, hob_error *err) {
     opening x = {.o = HOB_SESSION_OPTS_INIT};
-    int code = check_sandbox(cli, a, err);
-    if (code < 0) return code;
     /* A session that is named goes on in its own folder, unless another one is named too. */
     x.o.cwd = a->resume.value && !a->common.cd ? NULL : cli->cwd;
     x.o.model = a->model;
@@ -98,7 +107,7 @@ int hob_ask_open(hob_cli *cli, const hob_ask *a, bool prompted, hob_approver app
     x.o.flags = HOB_SESSION_CONTEXT_FILES;
     choose(a, prompted, &x.o);
     set_limits(a, &x.o);
-    code = add_dirs(&x, &a->add_dirs, err);
+    int code = add_dirs(&x, &a->add_dirs, err);
     if (code >= 0) code = read_text(a->system_prompt, &x.system, &x.o.system_prompt, err);
     if (code >= 0)
         code = read_text(a->append_system_prompt, &x.append, &x.o.append_system_prompt, err);
@@ -107,35 +116,36 @@ int hob_ask_open(hob_cli *cli, const hob_ask *a, bool prompted, hob_approver app
     return code;
 }
 
-void hob_ask_tell_context(hob_cli *cli, hob_session *s) {
+/* One text of what the session says about itself, in the arena. */
+static hob_str info_text(hob_session *s, const char *key, hob_arena *a) {
     hob_page *page = NULL;
     const hob_json *info = NULL;
-    hob_str line;
-    if (hob_session_info(s, &page, NULL) < 0) return;
-    hob_arena *a = hob_arena_create(0);
-    if (hob_json_parse(a, hob_page_row(page, 0), NULL, &info, NULL) >= 0) {
-        hob_str rest = hob_str_trim(hob_json_get_str(info, "context_files"));
-        while (rest.n && hob_str_split(&rest, '\n', &line))
-            hob_tell_note(cli, "instructions: %.*s", HOB_FMT(line));
-    }
-    hob_arena_destroy(a);
+    hob_str text = HOB_STR("");
+    if (hob_session_info(s, &page, NULL) < 0) return text;
+    if (hob_json_parse(a, hob_page_row(page, 0), NULL, &info, NULL) >= 0)
+        text = hob_arena_dup(a, hob_json_get_str(info, key));
     hob_page_destroy(page);
+    return text;
+}
+
+void hob_ask_tell_context(hob_cli *cli, hob_session *s) {
+    hob_str line;
+    hob_arena *a = hob_arena_create(0);
+    hob_str rest = hob_str_trim(info_text(s, "context_files", a));
+    while (rest.n && hob_str_split(&rest, '\n', &line))
+        hob_tell_note(cli, "instructions: %.*s", HOB_FMT(line));
+    hob_arena_destroy(a);
 }
 
 /* ---- the first line of stream-json ----------------------------------------------------------- */
 
-static hob_str unquote(hob_str json) {
-    return json.n > 2 ? hob_str_n(json.p + 1, json.n - 2) : HOB_STR("ask");
-}
-
-void hob_ask_session_line(hob_cli *cli, const hob_ask *a, hob_session *s, hob_buf *out) {
+void hob_ask_session_line(hob_session *s, hob_buf *out) {
     char id[160], model[512], cwd[PATH_MAX];
     hob_jsonw w;
+    hob_arena *a = hob_arena_create(0);
     hob_session_id(s, id, sizeof id);
     hob_session_model(s, model, sizeof model);
     hob_session_cwd(s, cwd, sizeof cwd);
-    hob_str mode = a->permission_mode ? hob_str_z(a->permission_mode)
-                                      : unquote(hob_config_get(cli->config, "permissions.mode"));
     hob_jsonw_init(&w, out);
     hob_jsonw_object(&w);
     hob_jsonw_kstr(&w, "type", HOB_STR("session"));
@@ -143,7 +153,8 @@ void hob_ask_session_line(hob_cli *cli, const hob_ask *a, hob_session *s, hob_bu
     hob_jsonw_kstr(&w, "model", hob_str_z(model));
     hob_jsonw_kstr(&w, "cwd", hob_str_z(cwd));
     hob_jsonw_kstr(&w, "sandbox", HOB_STR("none"));
-    hob_jsonw_kstr(&w, "permission_mode", mode);
+    hob_jsonw_kstr(&w, "permission_mode", info_text(s, "permission_mode", a));
     hob_jsonw_kstr(&w, "version", hob_str_z(hob_version()));
     hob_jsonw_object_end(&w);
+    hob_arena_destroy(a);
 }

@@ -143,11 +143,11 @@ static int begin(print_run *r, const hob_prompt *prompt, hob_error *err) {
 static int open_session(print_run *r, const hob_prompt *prompt, hob_error *err) {
     hob_buf line;
     hob_approver who = r->commands ? HOB_APPROVER_HOST : HOB_APPROVER_NONE;
-    int code = hob_cli_start(r->cli, r->ask->trust, err);
+    int code = hob_ask_start(r->cli, r->ask, err);
     if (code >= 0) code = hob_ask_open(r->cli, r->ask, prompt->given, who, &r->s, err);
     if (code < 0) return code;
     hob_buf_init(&line, 65536);
-    hob_ask_session_line(r->cli, r->ask, r->s, &line);
+    hob_ask_session_line(r->s, &line);
     hob_printer_session(&r->printer, hob_buf_str(&line));
     hob_buf_finish(&line);
     if (r->cli->verbose) hob_ask_tell_context(r->cli, r->s);

@@ -170,7 +170,7 @@ static void converse(hob_talk *t) {
 /* ---- the beginning --------------------------------------------------------------------------- */
 
 static int open_session(hob_talk *t, hob_ask *a, bool prompted, hob_error *err) {
-    int code = hob_cli_start(t->cli, a->trust, err);
+    int code = hob_ask_start(t->cli, a, err);
     if (code >= 0) code = hob_ask_open(t->cli, a, prompted, HOB_APPROVER_HOST, &t->s, err);
     if (code != HOB_ENOENT || !hob_ask_continues(a) || a->resume.value || a->fork) return code;
     hob_tell_note(t->cli, "there is no session of this folder yet; this is a new one");

@@ -39,8 +39,8 @@ static int check_number(const hob_known *k, const hob_json *v, hob_buf *why) {
     hob_buf text;
     hob_buf_init(&text, 96);
     hob_buf_addz(&text, k->kind == HOB_KIND_INT ? "a whole number" : "a number");
-    hob_buf_addf(&text, ", at least %g", k->min);
-    if (k->max < HOB_KNOWN_ANY) hob_buf_addf(&text, " and at most %g", k->max);
+    hob_buf_addf(&text, ", at least %.10g", k->min);
+    if (k->max < HOB_KNOWN_ANY) hob_buf_addf(&text, " and at most %.10g", k->max);
     expected(why, k, v, hob_buf_z(&text));
     hob_buf_finish(&text);
     return HOB_ECONFIG;

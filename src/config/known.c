@@ -52,10 +52,11 @@ static const hob_known table[] = {
     {"sandbox.network", HOB_KIND_BOOL, HOB_BOUND_FALSE, 0, NULL, 0, 0},
     {"sandbox.write", HOB_KIND_STRINGS, HOB_BOUND_PATHS, 0, NULL, 0, 0},
     {"sandbox.read", HOB_KIND_STRINGS, HOB_BOUND_PATHS, 0, NULL, 0, 0},
+    /* Never 0: to those who keep these limits 0 is "none", the opposite of the strictest. */
     {"budget.tokens", HOB_KIND_INT, HOB_BOUND_LOWER, NULLABLE, NULL, 1, ANY},
-    {"budget.cost_usd", HOB_KIND_NUMBER, HOB_BOUND_LOWER, NULLABLE, NULL, 0, ANY},
-    {"budget.seconds", HOB_KIND_NUMBER, HOB_BOUND_LOWER, NULLABLE, NULL, 0, ANY},
-    {"budget.tool_calls", HOB_KIND_INT, HOB_BOUND_LOWER, NULLABLE, NULL, 0, ANY},
+    {"budget.cost_usd", HOB_KIND_NUMBER, HOB_BOUND_LOWER, NULLABLE, NULL, 1e-6, ANY},
+    {"budget.seconds", HOB_KIND_NUMBER, HOB_BOUND_LOWER, NULLABLE, NULL, 0.001, ANY},
+    {"budget.tool_calls", HOB_KIND_INT, HOB_BOUND_LOWER, NULLABLE, NULL, 1, ANY},
     {"budget.turns", HOB_KIND_INT, HOB_BOUND_LOWER, NULLABLE, NULL, 1, ANY},
 
     {"retry.attempts", HOB_KIND_INT, HOB_BOUND_NONE, 0, NULL, 0, 100},

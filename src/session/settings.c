@@ -56,7 +56,7 @@ static int choose_model(hob_session *s, const hob_session_opts *o, hob_error *er
     return rc;
 }
 
-/* ---- policy: the mode is this process's; one that the log remembers is never restored ------------------- */
+/* ---- policy and limits: the mode is this process's; one that the log remembers is never restored ------------------- */
 
 /* Rules of the configuration and of the caller, as one JSON list; later rules take nothing away. */
 static void join_rules(const hob_config *c, const char *path, const char *const *more,
@@ -91,14 +91,49 @@ static int set_mode(hob_config *c, const char *mode, hob_error *err) {
     return rc;
 }
 
+/* 0 = not said. A limit beyond LIMIT_MAX is as good as none, and a double still holds it exactly. */
+#define LIMIT_MAX 9e14
+static int set_limit(hob_config *c, const char *path, double said, hob_error *err) {
+    char number[32];
+    if (!(said > 0)) return HOB_OK;
+    snprintf(number, sizeof number, "%.15g", HOB_MIN(said, LIMIT_MAX));
+    return hob_config_set(c, path, hob_str_z(number), HOB_ORIGIN_FLAG, err);
+}
+
+static int set_limits(hob_config *c, const hob_session_opts *o, hob_error *err) {
+    int rc = set_limit(c, "budget.turns", (double)o->max_turns, err);
+    if (rc >= 0) rc = set_limit(c, "budget.tokens", (double)o->max_tokens, err);
+    if (rc >= 0) rc = set_limit(c, "budget.tool_calls", (double)o->max_tool_calls, err);
+    if (rc >= 0) rc = set_limit(c, "budget.seconds", (double)o->timeout_ms / 1000, err);
+    if (rc >= 0) rc = set_limit(c, "budget.cost_usd", o->max_cost_usd, err);
+    return rc;
+}
+
 /* The caller's wishes meet the same administrator's policy as any flag. */
-static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *err) {
-    hob_config *c = hob_config_dup(s->rt->config);
+static int set_wishes(hob_config *c, const hob_session_opts *o, hob_error *err) {
     int rc = set_mode(c, o->permission_mode, err);
     if (rc >= 0) rc = add_rules(c, "permissions.allow", o->allow, err);
     if (rc >= 0) rc = add_rules(c, "permissions.deny", o->deny, err);
+    if (rc >= 0) rc = set_limits(c, o, err);
+    return rc;
+}
+
+static void choose_limits(hob_session *s, const hob_config *c) {
+    s->limits = (hob_limits){
+        .turns = hob_config_int(c, "budget.turns", 0),
+        .tokens = hob_config_int(c, "budget.tokens", 0),
+        .tool_calls = hob_config_int(c, "budget.tool_calls", 0),
+        .ms = (int64_t)(hob_config_double(c, "budget.seconds", 0) * 1000 + 0.5),
+        .cost_usd = hob_config_double(c, "budget.cost_usd", 0),
+    };
+}
+
+static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    hob_config *c = hob_config_dup(s->rt->config);
+    int rc = set_wishes(c, o, err);
     if (rc >= 0) rc = hob_policy_from_config(c, hob_str_z(s->cwd), &s->policy, err);
     if (rc >= 0) rc = hob_mode_from(hob_config_str(c, "permissions.mode"), &s->mode);
+    if (rc >= 0) choose_limits(s, c);
     hob_config_destroy(c);
     return rc;
 }
@@ -138,28 +173,9 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
     return rc;
 }
 
-/* ---- limits --------------------------------------------------------------------------------------------------- */
-
-static int64_t limit(int64_t said, const hob_config *c, const char *path) {
-    return said > 0 ? said : hob_config_int(c, path, 0);
-}
-
-static void choose_limits(hob_session *s, const hob_session_opts *o) {
-    const hob_config *c = s->rt->config;
-    s->limits = (hob_limits){
-        .turns = limit(o->max_turns, c, "budget.turns"),
-        .tokens = limit(o->max_tokens, c, "budget.tokens"),
-        .tool_calls = limit(o->max_tool_calls, c, "budget.tool_calls"),
-        .ms = o->timeout_ms > 0 ? o->timeout_ms
-                                : (int64_t)(hob_config_double(c, "budget.seconds", 0) * 1000),
-        .cost_usd =
-            o->max_cost_usd > 0 ? o->max_cost_usd : hob_config_double(c, "budget.cost_usd", 0)};
-}
-
 int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err) {
     s->flags = o->flags;
     s->approver = o->approver;
-    choose_limits(s, o);
     int rc = choose_policy(s, o, err);
     if (rc >= 0) rc = add_tools(s, o, err);
     if (rc >= 0) rc = choose_model(s, o, err);

@@ -118,6 +118,22 @@ static void test_config_workspace__budget_only_gets_lower(void **state) {
     assert_narrowed("budget.cost_usd", "0.5", "1e3", "0.5");
 }
 
+/* Nobody's 0 may come to mean "no limit" where the limits are kept. */
+static void test_config_workspace__a_budget_of_nothing_is_refused(void **state) {
+    static const char *const budgets[] = {"budget.turns", "budget.tokens", "budget.tool_calls",
+                                          "budget.seconds", "budget.cost_usd"};
+    hob_error err;
+    (void)state;
+    hob_config *c = hob_config_create();
+    for (size_t i = 0; i < HOB_ARRAY_LEN(budgets); i++) {
+        assert_int_equal(hob_config_set(c, budgets[i], HOB_STR("0"), HOB_ORIGIN_WORKSPACE, &err),
+                         HOB_ECONFIG);
+        assert_int_equal(hob_config_set(c, budgets[i], HOB_STR("1e-9"), HOB_ORIGIN_WORKSPACE, &err),
+                         HOB_ECONFIG);
+    }
+    hob_config_destroy(c);
+}
+
 /* A project value that equals the default still counts over a user's. */
 static void test_config_workspace__a_default_value_counts_as_well(void **state) {
     (void)state;
@@ -174,6 +190,7 @@ int main(void) {
         cmocka_unit_test(test_config_workspace__sandbox_only_gets_stricter),
         cmocka_unit_test(test_config_workspace__paths_may_be_dropped_but_not_added),
         cmocka_unit_test(test_config_workspace__budget_only_gets_lower),
+        cmocka_unit_test(test_config_workspace__a_budget_of_nothing_is_refused),
         cmocka_unit_test(test_config_workspace__a_default_value_counts_as_well),
         cmocka_unit_test(test_config_workspace__adds_ask_and_deny_but_no_allow),
         cmocka_unit_test(test_config_workspace__hooks_and_servers_wait_for_trust),

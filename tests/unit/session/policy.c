@@ -1,0 +1,63 @@
+/* The administrator's policy binds a session's options, too. */
+#include "support/check.h"
+#include "support/host.h"
+
+static const char reads[] = "{'rules':[{'when':{'step':{'max':6}},"
+                            "'reply':[{'tool':'read','args':{'path':'f{{step}}'}}]}],"
+                            "'otherwise':[{'text':'done'}]}";
+static const char writes[] = "{'rules':[{'when':{'step':1},"
+                             "'reply':[{'tool':'write','args':{'path':'f','content':'x'}}]}],"
+                             "'otherwise':[{'text':'done'}]}";
+
+static void open_under(host *r, const char *script, const char *policy) {
+    hob_config_load_opts o = HOB_CONFIG_LOAD_OPTS_INIT;
+    host_init(r, script);
+    hob_test_file(&r->folder, "admin.json", hob_str_z(policy));
+    o.admin_file = hob_test_path(&r->folder, "admin.json");
+    assert_ok(hob_config_load(r->config, &o, &r->err), r->err);
+}
+
+static void test_session_policy__options_do_not_raise_a_limit(void **state) {
+    host r;
+    (void)state;
+    open_under(&r, reads, "{\"policy\":{\"budget\":{\"tool_calls\":2}}}");
+    r.so.max_tool_calls = 100;
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "go"), "limit");
+    assert_int_equal(host_count(&r, "tool_started"), 2);
+    host_finish(&r);
+}
+
+static void test_session_policy__options_may_lower_a_limit(void **state) {
+    host r;
+    (void)state;
+    open_under(&r, reads, "{\"policy\":{\"budget\":{\"tool_calls\":4}}}");
+    r.so.max_tool_calls = 1;
+    r.so.max_turns = INT64_MAX;
+    r.so.timeout_ms = INT64_MAX;
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "go"), "limit");
+    assert_int_equal(host_count(&r, "tool_started"), 1);
+    host_finish(&r);
+}
+
+static void test_session_policy__options_do_not_widen_the_mode(void **state) {
+    host r;
+    (void)state;
+    open_under(&r, writes, "{\"policy\":{\"permissions\":{\"mode\":\"plan\"}}}");
+    r.so.permission_mode = "yolo";
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "go"), "completed");
+    assert_int_equal(host_count(&r, "tool_started"), 0);
+    assert_int_equal(hob_test_content(&r.folder, "f").n, 0);
+    host_finish(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_session_policy__options_do_not_raise_a_limit),
+        cmocka_unit_test(test_session_policy__options_may_lower_a_limit),
+        cmocka_unit_test(test_session_policy__options_do_not_widen_the_mode),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
