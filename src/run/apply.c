@@ -362,6 +362,7 @@ static void approval_resolved(hob_run *r, hob_call *c, const hob_json *d) {
     hob_str by = hob_json_get_str(d, "by"), reason = hob_json_get_str(d, "reason");
     if (hob_json_get_bool(d, "approved", false)) {
         c->state = HOB_CALL_ALLOWED;
+        c->approved = true;
     } else if (hob_str_eqz(by, "end") || hob_str_eqz(by, "steer")) {
         c->state = HOB_CALL_ASK;
     } else {

@@ -59,7 +59,7 @@ void hob_say_message(const hob_run *r, hob_str content, hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_USER_MESSAGE, out);
     out->is_entry = true;
     out->author = HOB_STR("user");
-    hob_jsonw_kraw(&w, "content", content);
+    hob_jsonw_kraw(&w, "content", hob_str_trim(content));
     hob_say_end(&w);
 }
 
@@ -129,7 +129,7 @@ static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_e
     hob_jsonw w = hob_say(r, steer ? HOB_EVENT_STEER_QUEUED : HOB_EVENT_FOLLOW_UP_QUEUED, out);
     out->author = HOB_STR("user");
     hob_jsonw_kstr(&w, "item", hob_str_z(item));
-    hob_jsonw_kraw(&w, "content", in->content);
+    hob_jsonw_kraw(&w, "content", hob_str_trim(in->content));
     hob_say_end(&w);
     return HOB_SAID_LAST;
 }

@@ -61,6 +61,7 @@ typedef struct hob_call {
     hob_tool_class class_;
     uint64_t started_seq;
     bool warn;      /* third identical call in a row */
+    bool approved;  /* by a person */
     bool invalid;   /* denied because the call itself is wrong: an error, not a refusal */
     hob_str reason; /* of a denial */
 } hob_call;

@@ -39,14 +39,15 @@ static hob_outcome closed_outcome(const hob_run *r) {
 /* ---- may it run? -------------------------------------------------------------------------------- */
 
 typedef struct verdict {
-    const char *decision, *by;
+    hob_decision decision;
+    const char *by;
     hob_str reason;
     bool nobody, invalid, warn;
     hob_tool_class class_;
 } verdict;
 
 static verdict repeat_refusal(void) {
-    return (verdict){.decision = "deny",
+    return (verdict){.decision = HOB_DENY,
                      .by = "repeat_guard",
                      .reason = HOB_STR("the same call was made four times in a row")};
 }
@@ -57,26 +58,39 @@ static int repeats_with(const hob_run *r, const hob_call *c) {
     return hob_call_hash(c) == r->repeat_hash ? r->repeats + 1 : 1;
 }
 
+/* A person's yes holds for what the rules leave to a person, not against them. */
+static verdict ask(const hob_run_env *env, const hob_call *c, verdict v) {
+    v.nobody = !c->approved && !env->can_ask;
+    v.decision = c->approved ? HOB_ALLOW : v.nobody ? HOB_DENY : HOB_ASK;
+    if (c->approved) v.by = "approval";
+    if (v.nobody) v.reason = HOB_STR("it needs an approval and nobody can be asked");
+    return v;
+}
+
 static verdict judge(const hob_run *r, const hob_run_env *env, const hob_call *c) {
     hob_tool_facts facts = {0};
     hob_policy_answer answer;
-    verdict v = {.decision = "allow"};
     int repeats = repeats_with(r, c);
     if (repeats >= HOB_REPEATS_REFUSE) return repeat_refusal();
     env->tool(env->user, c->name, c->args, &facts);
-    if (facts.error)
-        return (verdict){
-            .decision = "deny", .by = "tool", .reason = hob_str_z(facts.error), .invalid = true};
+    verdict v = {.decision = HOB_DENY, .by = "tool", .reason = hob_str_z(facts.error)};
+    v.invalid = facts.error;
+    if (v.invalid) return v;
     hob_policy_check(env->policy, c->name, facts.class_, c->args, &answer);
+    v.decision = answer.decision;
     v.by = answer.by;
     v.reason = hob_str_z(answer.reason);
     v.class_ = facts.class_;
-    v.warn = repeats == HOB_REPEATS_WARN;
-    v.nobody = answer.decision == HOB_ASK && !env->can_ask;
-    if (answer.decision == HOB_DENY || v.nobody) v.decision = "deny";
-    if (answer.decision == HOB_ASK && env->can_ask) v.decision = "ask";
-    if (v.nobody) v.reason = HOB_STR("it needs an approval and nobody can be asked");
-    return v;
+    v.warn = c->warn || repeats == HOB_REPEATS_WARN;
+    return v.decision == HOB_ASK ? ask(env, c, v) : v;
+}
+
+/* The rules in force when a call starts count: between its decision and its turn the program may have been started
+ * again, with others. */
+static bool still_stands(const hob_run *r, const hob_run_env *env, const hob_call *c) {
+    verdict v = judge(r, env, c);
+    hob_decision was = c->state == HOB_CALL_ASK ? HOB_ASK : HOB_ALLOW;
+    return v.decision == was && v.class_ == c->class_;
 }
 
 static const char *class_name(hob_tool_class c) {
@@ -87,11 +101,13 @@ static const char *class_name(hob_tool_class c) {
 
 static int say_decided(const hob_run *r, const hob_run_env *env, const hob_call *c,
                        hob_draft *out) {
+    static const char *const decisions[] = {
+        [HOB_ALLOW] = "allow", [HOB_ASK] = "ask", [HOB_DENY] = "deny"};
     verdict v = judge(r, env, c);
     hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_DECIDED, out);
     hob_jsonw_kstr(&w, "call", c->call);
     hob_jsonw_kstr(&w, "tool", c->name);
-    hob_jsonw_kstr(&w, "decision", hob_str_z(v.decision));
+    hob_jsonw_kstr(&w, "decision", hob_str_z(decisions[v.decision]));
     hob_jsonw_kstr(&w, "by", hob_str_z(v.by));
     hob_jsonw_kstr_opt(&w, "reason", v.reason);
     hob_jsonw_kstr(&w, "class", hob_str_z(class_name(v.class_)));
@@ -156,18 +172,25 @@ static size_t at_work(const hob_run *r) {
 }
 
 /* A limit ends the run when the calls that were within it are done. */
-static int start(const hob_run *r, const hob_call *c, hob_draft *out) {
-    if (!r->limits.tool_calls || r->spent.tool_calls < r->limits.tool_calls)
-        return say_started(r, c, out);
+static int stop_at_limit(const hob_run *r, hob_draft *out) {
+    double calls = (double)r->spent.tool_calls, max = (double)r->limits.tool_calls;
     if (at_work(r)) return HOB_SAID_NOTHING;
-    return hob_say_limit(
-        r, (hob_stopper){"tool_calls", (double)r->spent.tool_calls, (double)r->limits.tool_calls},
-        out);
+    return hob_say_limit(r, (hob_stopper){"tool_calls", calls, max}, out);
 }
 
-/* A call whose process died: repeated only if that does no harm. */
-static int recover(const hob_run *r, const hob_call *c, hob_draft *out) {
-    if (!r->ending && c->class_ != HOB_TOOL_UNSAFE) return say_started(r, c, out);
+/* The turn of a call has come. */
+static int start(const hob_run *r, const hob_run_env *env, const hob_call *c, hob_draft *out) {
+    bool asks = c->state == HOB_CALL_ASK;
+    if (!asks && r->limits.tool_calls && r->spent.tool_calls >= r->limits.tool_calls)
+        return stop_at_limit(r, out);
+    if (!still_stands(r, env, c)) return say_decided(r, env, c, out);
+    return asks ? say_requested(r, c, out) : say_started(r, c, out);
+}
+
+/* A call whose process died: repeated only if that does no harm and is still allowed. */
+static int recover(const hob_run *r, const hob_run_env *env, const hob_call *c, hob_draft *out) {
+    bool harmless = !r->ending && c->class_ != HOB_TOOL_UNSAFE;
+    if (harmless && still_stands(r, env, c)) return say_started(r, c, out);
     return hob_say_result(
         r, c, HOB_OUTCOME_UNKNOWN,
         HOB_STR("unknown: the program stopped while this call was running; it may have had "
@@ -200,15 +223,12 @@ static int next_of_call(const hob_run *r, const hob_run_env *env, const hob_call
         break;
     case HOB_CALL_DENIED: return say_denied(r, c, out);
     case HOB_CALL_WAITING: return closed ? say_withdrawn(r, c, closed, out) : HOB_SAID_NOTHING;
-    case HOB_CALL_LOST: return recover(r, c, out);
+    case HOB_CALL_LOST: return recover(r, env, c, out);
     case HOB_CALL_STARTED:
     case HOB_CALL_DONE: return HOB_SAID_NOTHING;
     }
-    bool nobody =
-        c->state == HOB_CALL_ASK && !env->can_ask; /* who was there when it was decided is gone */
-    if (c->state == HOB_CALL_NEW || (turn && nobody)) return say_decided(r, env, c, out);
-    if (!turn) return HOB_SAID_NOTHING;
-    return c->state == HOB_CALL_ASK ? say_requested(r, c, out) : start(r, c, out);
+    if (c->state == HOB_CALL_NEW) return say_decided(r, env, c, out);
+    return turn ? start(r, env, c, out) : HOB_SAID_NOTHING;
 }
 
 int hob_run_next_tools(const hob_run *r, const hob_run_env *env, hob_draft *out) {
