@@ -203,9 +203,9 @@ static void add_queue(hob_buf *b, const char *name, const hob_queue *q) {
 static void add_calls(hob_buf *b, const hob_run *r) {
     for (size_t i = 0; i < r->ncalls; i++) {
         const hob_call *c = &r->calls[i];
-        hob_buf_addf(b, " %.*s:%.*s%.*s:%d:%d:%llu:%d%d:%.*s", HOB_FMT(c->call), HOB_FMT(c->name),
+        hob_buf_addf(b, " %.*s:%.*s%.*s:%d:%d:%llu:%d%d%d:%.*s", HOB_FMT(c->call), HOB_FMT(c->name),
                      HOB_FMT(c->args), c->state, c->class_, (unsigned long long)c->started_seq,
-                     c->warn, c->invalid, HOB_FMT(c->reason));
+                     c->warn, c->invalid, c->approved, HOB_FMT(c->reason));
     }
 }
 

@@ -143,6 +143,77 @@ static void test_run_approval__not_asked_yet_when_nobody_is_left(void **state) {
     sim_finish(&s);
 }
 
+/* Decided again, such calls do not count as made again. */
+static void test_run_approval__decided_again_is_no_repetition(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "look:x bash:a bash:a bash:a");
+    sim_crash(&s, s.n);
+    s.env.can_ask = false;
+    sim_reopen(&s);
+    sim_log(&s);
+    sim_ok(&s, "m3.0");
+    sim_done(&s, "gone");
+    assert_log(&s, "13 tool_finished m3.0 ok 'ok'\n"
+                   "14 tool_decided m3.1 bash deny mode:ask nobody_to_ask\n"
+                   "15 tool_finished m3.1 denied 'denied: it needs an approval..'\n"
+                   "16 tool_decided m3.2 bash deny mode:ask nobody_to_ask\n"
+                   "17 tool_finished m3.2 denied 'denied: it needs an approval..'\n"
+                   "18 tool_decided m3.3 bash deny mode:ask warning nobody_to_ask\n"
+                   "19 tool_finished m3.3 denied 'denied: it needs an approval..'\n"
+                   "20 model_call_started m20 turn=2\n"
+                   "21 assistant_message m20 done 'gone'\n"
+                   "22 run_finished completed turns=2 tool_calls=1\n"
+                   "23 settled completed\n");
+    sim_finish(&s);
+}
+
+/* ---- the rules in force when a call starts count ------------------------------------------------- */
+
+static void test_run_approval__does_not_hold_against_a_new_rule(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a");
+    sim_crash(&s, s.n);
+    sim_policy(&s, HOB_MODE_ASK, NULL, "bash");
+    sim_log(&s);
+    sim_verdict(&s, "m3.0", true, "");
+    assert_log(&s, "7 approval_resolved m3.0 true user\n"
+                   "8 tool_decided m3.0 bash deny deny: bash\n"
+                   "9 tool_finished m3.0 denied 'denied: the rule bash forbid..'\n"
+                   "10 model_call_started m10 turn=2\n");
+    sim_finish(&s);
+}
+
+static void test_run_approval__given_is_not_asked_for_again(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a");
+    sim_verdict(&s, "m3.0", true, "");
+    sim_crash(&s, 7);
+    sim_log(&s);
+    sim_reopen(&s);
+    assert_log(&s, "8 run_finished interrupted turns=1 tool_calls=0\n"
+                   "9 run_started run-s1-9 resume continues=run-s1-1\n"
+                   "10 tool_started m3.0 bash unsafe\n");
+    sim_finish(&s);
+}
+
+static void test_run_approval__is_not_needed_any_more(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "look:a bash:b");
+    sim_crash(&s, s.n);
+    sim_policy(&s, HOB_MODE_YOLO, NULL, NULL);
+    sim_reopen(&s);
+    sim_log(&s);
+    sim_ok(&s, "m3.0");
+    assert_log(&s, "11 tool_finished m3.0 ok 'ok'\n"
+                   "12 tool_decided m3.1 bash allow mode:yolo\n"
+                   "13 tool_started m3.1 bash unsafe\n");
+    sim_finish(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run_approval__parks_the_run_until_it_is_answered),
@@ -153,6 +224,10 @@ int main(void) {
         cmocka_unit_test(test_run_approval__one_question_at_a_time_in_order),
         cmocka_unit_test(test_run_approval__survives_a_crash),
         cmocka_unit_test(test_run_approval__not_asked_yet_when_nobody_is_left),
+        cmocka_unit_test(test_run_approval__decided_again_is_no_repetition),
+        cmocka_unit_test(test_run_approval__does_not_hold_against_a_new_rule),
+        cmocka_unit_test(test_run_approval__given_is_not_asked_for_again),
+        cmocka_unit_test(test_run_approval__is_not_needed_any_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,42 @@ static void test_run_limits__tokens_are_reserved_before_the_call(void **state) {
     sim_finish(&s);
 }
 
+/* The last token of the budget may be used, not one more. */
+static void test_run_limits__tokens_to_the_last(void **state) {
+    (void)state;
+    static const struct {
+        int64_t limit;
+        const char *then;
+    } rows[] = {{2001, "8 model_call_started m8 turn=2 output_limit=1"},
+                {2000, "8 limit_reached tokens value=2000 max=2000"}};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(rows); i++) {
+        sim s;
+        sim_init(&s);
+        s.env.limits.tokens = rows[i].limit;
+        s.usage = (hob_usage){.input_tokens = 800, .output_tokens = 200};
+        sim_prompt(&s, "go");
+        sim_calls(&s, "look:a");
+        sim_result(&s, "m3.0", HOB_OUTCOME_OK, "");
+        assert_string_equal(sim_line(&s, 7), rows[i].then);
+        sim_finish(&s);
+    }
+}
+
+static void test_run_limits__are_written_down(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    s.env.limits =
+        (hob_limits){.turns = 1, .tokens = 20000, .tool_calls = 3, .ms = 4, .cost_usd = 5.5};
+    s.env.priced = true;
+    s.env.input_usd = s.env.output_usd = 0.001;
+    sim_prompt(&s, "go");
+    assert_string_equal(sim_json(&s, 0),
+                        "{\"model\":\"lab/one\",\"origin\":\"prompt\",\"limits\":{\"turns\":1,"
+                        "\"tokens\":20000,\"tool_calls\":3,\"ms\":4,\"cost_usd\":5.5}}");
+    sim_finish(&s);
+}
+
 static void test_run_limits__eighty_percent_is_said_once(void **state) {
     (void)state;
     sim s;
@@ -164,6 +200,51 @@ static void test_run_limits__cost_lowers_the_output_limit(void **state) {
                    "11 run_finished limit reason=cost turns=3 tool_calls=0\n"
                    "12 settled limit\n");
     sim_finish(&s);
+}
+
+/* Where output costs nothing, what is left limits only whether there is another call. */
+static void test_run_limits__cost_of_free_output(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    set_price(&s);
+    s.env.output_usd = 0;
+    s.cost = 0.00999;
+    sim_prompt(&s, "go");
+    sim_log(&s);
+    sim_answer(&s, "", NULL, HOB_STOP_CONTINUE); /* 15 tokens of context: 0.000015 dollars */
+    assert_log(&s, "4 assistant_message m3 continue \n"
+                   "5 limit_reached cost value=0.00999 max=0.01\n"
+                   "6 run_finished limit reason=cost turns=1 tool_calls=0\n"
+                   "7 settled limit\n");
+    s.cost = 0.0099;
+    sim_prompt(&s, "again");
+    sim_log(&s);
+    sim_answer(&s, "", NULL, HOB_STOP_CONTINUE);
+    assert_log(&s, "11 assistant_message m10 continue \n"
+                   "12 budget_threshold cost value=0.0099 max=0.01\n"
+                   "13 model_call_started m13 turn=2\n");
+    sim_finish(&s);
+}
+
+/* An output token costs 0.00001 dollars: room for one, and for not quite one. */
+static void test_run_limits__cost_to_the_last_token(void **state) {
+    (void)state;
+    static const struct {
+        double cost;
+        const char *then;
+    } rows[] = {{0.009973, "6 model_call_started m6 turn=2 output_limit=1"},
+                {0.009976, "5 limit_reached cost value=0.009976 max=0.01"}};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(rows); i++) {
+        sim s;
+        sim_init(&s);
+        set_price(&s);
+        s.cost = rows[i].cost;
+        sim_prompt(&s, "go");
+        sim_answer(&s, "", NULL, HOB_STOP_CONTINUE);
+        assert_string_equal(sim_line(&s, i == 0 ? 5 : 4), rows[i].then);
+        sim_finish(&s);
+    }
 }
 
 /* A limit that cannot be checked any more is not ignored. */
@@ -358,10 +439,14 @@ int main(void) {
         cmocka_unit_test(test_run_limits__turns_allow_a_retry_of_the_last),
         cmocka_unit_test(test_run_limits__tokens_end_the_run_before_they_are_passed),
         cmocka_unit_test(test_run_limits__tokens_are_reserved_before_the_call),
+        cmocka_unit_test(test_run_limits__tokens_to_the_last),
+        cmocka_unit_test(test_run_limits__are_written_down),
         cmocka_unit_test(test_run_limits__eighty_percent_is_said_once),
         cmocka_unit_test(test_run_limits__an_image_does_not_count_by_its_bytes),
         cmocka_unit_test(test_run_limits__cost_of_an_unknown_price_is_refused),
         cmocka_unit_test(test_run_limits__cost_lowers_the_output_limit),
+        cmocka_unit_test(test_run_limits__cost_of_free_output),
+        cmocka_unit_test(test_run_limits__cost_to_the_last_token),
         cmocka_unit_test(test_run_limits__cost_after_a_change_to_an_unknown_price),
         cmocka_unit_test(test_run_limits__cost_of_an_unknown_price_is_refused_to_resume),
         cmocka_unit_test(test_run_limits__tool_calls),

@@ -103,6 +103,44 @@ static void test_run_refused__with_a_long_reason(void **state) {
     sim_finish(&s);
 }
 
+/* Allowed once, not started, and meanwhile forbidden. */
+static void test_run_refused__by_a_rule_that_came_before_its_turn(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_calls(&s, "bash:a bash:b");
+    sim_crash(&s, s.n);
+    sim_policy(&s, HOB_MODE_YOLO, NULL, "bash");
+    sim_log(&s);
+    sim_reopen(&s);
+    assert_log(&s, "8 run_finished interrupted turns=1 tool_calls=1\n"
+                   "9 run_started run-s1-9 resume continues=run-s1-1\n"
+                   "10 tool_finished m3.0 unknown 'unknown: the program stopped..'\n"
+                   "11 tool_decided m3.1 bash deny deny: bash\n"
+                   "12 tool_finished m3.1 denied 'denied: the rule bash forbid..'\n"
+                   "13 model_call_started m13 turn=2\n");
+    sim_finish(&s);
+}
+
+/* What may have happened cannot be denied any more, but it is not repeated. */
+static void test_run_refused__to_be_repeated(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_calls(&s, "look:a");
+    sim_crash(&s, s.n);
+    sim_policy(&s, HOB_MODE_YOLO, NULL, "look");
+    sim_log(&s);
+    sim_reopen(&s);
+    assert_log(&s, "7 run_finished interrupted turns=1 tool_calls=1\n"
+                   "8 run_started run-s1-8 resume continues=run-s1-1\n"
+                   "9 tool_finished m3.0 unknown 'unknown: the program stopped..'\n"
+                   "10 model_call_started m10 turn=2\n");
+    sim_finish(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run_refused__unknown_tool),
@@ -111,6 +149,8 @@ int main(void) {
         cmocka_unit_test(test_run_refused__by_a_rule),
         cmocka_unit_test(test_run_refused__because_nobody_can_be_asked),
         cmocka_unit_test(test_run_refused__with_a_long_reason),
+        cmocka_unit_test(test_run_refused__by_a_rule_that_came_before_its_turn),
+        cmocka_unit_test(test_run_refused__to_be_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,47 @@ static void test_run_retry__asked_for_beyond_the_cap_fails_now(void **state) {
     sim_finish(&s);
 }
 
+/* At once, if that is what it says; and as long as the cap, if it says that. */
+static void test_run_retry__takes_the_provider_at_its_word(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_log(&s);
+    sim_fail(&s, HOB_ERATE, 0, false);
+    sim_fail(&s, HOB_ERATE, 60000, false);
+    assert_log(&s, "4 model_call_failed m3 HOB_ERATE retryable\n"
+                   "5 retry_scheduled attempt=2 delay_ms=0\n"
+                   "6 model_call_started m6 turn=1 attempt=2\n"
+                   "7 model_call_failed m6 HOB_ERATE retryable\n"
+                   "8 retry_scheduled attempt=3 delay_ms=60000\n");
+    sim_finish(&s);
+}
+
+static void test_run_retry__failure_is_told_whole(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_input(&s, &(hob_input){.kind = HOB_INPUT_MODEL_FAILED,
+                               .code = HOB_ERATE,
+                               .sub = 429,
+                               .retryable = true,
+                               .retry_after = 90000,
+                               .text = HOB_STR("slow down"),
+                               .jitter = 7});
+    assert_string_equal(
+        sim_json(&s, 3),
+        "{\"message\":\"m3\",\"attempt\":1,\"code\":\"HOB_ERATE\",\"status\":429,\"error\":\"slow down\","
+        "\"retryable\":true,\"shown\":false,\"retry_after_ms\":90000,\"jitter\":7}");
+    assert_string_equal(
+        sim_json(&s, 4),
+        "{\"status\":\"failed\",\"error\":{\"code\":\"HOB_ERATE\",\"status\":429,\"message\":\"slow down\","
+        "\"retryable\":true},\"turns\":1,\"tool_calls\":0,\"usage\":{\"input_tokens\":0,\"output_tokens\":0,"
+        "\"cache_read_tokens\":0,\"cache_write_tokens\":0,\"reasoning_tokens\":0},\"cost_usd\":0,\"duration_ms\":0}");
+    sim_finish(&s);
+}
+
 static void test_run_retry__never_of_what_will_not_change(void **state) {
     (void)state;
     sim s;
@@ -201,6 +242,8 @@ int main(void) {
         cmocka_unit_test(test_run_retry__does_not_wait_longer_than_the_cap),
         cmocka_unit_test(test_run_retry__does_as_the_provider_asks),
         cmocka_unit_test(test_run_retry__asked_for_beyond_the_cap_fails_now),
+        cmocka_unit_test(test_run_retry__takes_the_provider_at_its_word),
+        cmocka_unit_test(test_run_retry__failure_is_told_whole),
         cmocka_unit_test(test_run_retry__never_of_what_will_not_change),
         cmocka_unit_test(test_run_retry__leaves_a_quarter_to_chance),
         cmocka_unit_test(test_run_retry__discards_what_was_shown),

@@ -139,6 +139,10 @@ static void test_run_steer__while_parked_withdraws_the_question(void **state) {
                    "9 tool_finished m3.0 skipped 'skipped: the user steered'\n"
                    "10 steer_delivered q7 'never mind'\n"
                    "11 model_call_started m11 turn=2\n");
+    assert_string_equal(
+        sim_json(&s, 7),
+        "{\"call\":\"m3.0\",\"approved\":false,\"reason\":\"skipped: the user steered\","
+        "\"by\":\"steer\"}");
     assert_int_equal(sim_verdict(&s, "m3.0", true, ""), HOB_EEXIST);
     sim_finish(&s);
 }

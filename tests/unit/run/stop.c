@@ -14,7 +14,10 @@ static void test_run_stop__length_runs_none_of_the_calls(void **state) {
                    "5 tool_finished m3.0 error 'error: the answer was cut of..'\n"
                    "6 tool_finished m3.1 error 'error: the answer was cut of..'\n"
                    "7 model_call_started m7 turn=2\n");
-    assert_non_null(strstr(sim_json(&s, 4), "none of its calls was run"));
+    assert_string_equal(
+        sim_json(&s, 4),
+        "{\"call\":\"m3.0\",\"tool\":\"look\",\"outcome\":\"error\",\"content\":[{\"type\":\"text\",\"text\":\"error: the answer "
+        "was cut off at its length limit, so none of its calls was run; make the call again, in smaller pieces\"}]}");
     sim_finish(&s);
 }
 
