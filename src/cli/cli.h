@@ -135,7 +135,7 @@ const char *hob_tint_off(bool color);
 
 /* ---- show.c: text of others on a terminal (SEC-80) ------------------------------------------- */
 /* Appends s with every control character made visible: C0 and DEL as ^X, C1 and broken bytes as
- * U+FFFD, and so are the characters that turn text around. Newline and tab stay. */
+ * U+FFFD, and so are the characters that turn text around or cannot be seen. Newline and tab stay. */
 void hob_show_text(hob_buf *out, hob_str s);
 /* The same on one line: newlines and tabs become blanks; cut at `columns` characters with … */
 void hob_show_line(hob_buf *out, hob_str s, size_t columns);

@@ -28,7 +28,7 @@ void hob_printer_finish(hob_printer *p) {
 }
 
 static void print_line(hob_printer *p, hob_str line) {
-    hob_out_add(&p->cli->out, line);
+    hob_show_out(&p->cli->out, line);
     hob_out_add(&p->cli->out, HOB_STR("\n"));
 }
 

@@ -105,7 +105,7 @@ static void print_events(hob_cli *cli, const hob_page *page, bool json) {
         const hob_json *e = NULL;
         hob_str row = hob_page_row(page, i);
         if (json) {
-            hob_out_add(&cli->out, row);
+            hob_show_out(&cli->out, row);
             hob_out_add(&cli->out, HOB_STR("\n"));
             continue;
         }

@@ -15,11 +15,18 @@ static bool turns_text(uint32_t c) {
            c == 0x200E || c == 0x200F;
 }
 
+/* Characters that nobody sees but a model or a shell reads. The joiners, which some scripts and
+ * pictures need, stay. */
+static bool hides(uint32_t c) {
+    return c == 0x00AD || c == 0x180E || c == 0x200B || (c >= 0x2060 && c <= 0x2064) ||
+           c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE007F);
+}
+
 static void add_point(hob_buf *out, uint32_t c, hob_str bytes) {
     if (c < 0x20 || c == 0x7F) {
         hob_buf_addc(out, '^');
         hob_buf_addc(out, (char)(c ^ 0x40));
-    } else if ((c >= 0x80 && c < 0xA0) || turns_text(c) || c == 0xFFFD) {
+    } else if ((c >= 0x80 && c < 0xA0) || turns_text(c) || hides(c) || c == 0xFFFD) {
         hob_buf_addz(out, "\xEF\xBF\xBD");
     } else {
         hob_buf_add(out, bytes);

@@ -50,7 +50,7 @@ void hob_table_print(const hob_table *t, hob_out *o) {
 void hob_page_print_json(hob_cli *cli, const hob_page *p) {
     hob_str next = hob_page_next(p);
     for (size_t i = 0; i < hob_page_count(p); i++) {
-        hob_out_add(&cli->out, hob_page_row(p, i));
+        hob_show_out(&cli->out, hob_page_row(p, i));
         hob_out_add(&cli->out, HOB_STR("\n"));
     }
     if (!next.n) return;

@@ -6,13 +6,29 @@
 #include "cli/talk.h"
 
 #define QUESTION_MAX (1u << 20)
+#define SCREEN 20 /* lines */
 
+/* Further lines of a value have a mark of their own: none can pass for ours. */
 static void add_argument(hob_buf *b, const hob_json *v) {
+    hob_str line, rest = hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v);
     hob_buf_addz(b, "    ");
     hob_show_line(b, hob_json_key(v), 100);
     hob_buf_addz(b, ": ");
-    hob_show_text(b, hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v));
+    for (bool more = false; hob_str_split(&rest, '\n', &line); more = true) {
+        if (more) hob_buf_addz(b, "\n    | ");
+        hob_show_text(b, line);
+    }
     hob_buf_addc(b, '\n');
+}
+
+/* What is longer than a screen has scrolled away by the time it is asked about. */
+static void add_reminder(hob_buf *b, hob_str tool, const hob_json *args) {
+    size_t lines = 0;
+    for (size_t i = 0; i < b->n; i++) lines += b->p[i] == '\n';
+    if (lines <= SCREEN) return;
+    hob_buf_addf(b, "    (%zu lines; it begins: ", lines);
+    hob_show_call(b, tool, args, 60);
+    hob_buf_addz(b, ")\n");
 }
 
 static void show_question(hob_talk *t, const hob_json *row) {
@@ -24,6 +40,7 @@ static void show_question(hob_talk *t, const hob_json *row) {
     hob_buf_addz(&b, " run?\n");
     const hob_json *args = hob_json_get(row, "args");
     for (const hob_json *v = hob_json_first(args); v; v = hob_json_next(v)) add_argument(&b, v);
+    add_reminder(&b, hob_json_get_str(row, "tool"), args);
     hob_out_add(&t->cli->out, hob_buf_str(&b));
     if (b.err)
         hob_out_addf(&t->cli->out, "    ... too long to be shown whole: refuse it if in doubt\n");

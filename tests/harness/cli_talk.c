@@ -12,6 +12,9 @@
     " {'when': {'user': 'write', 'step': 1}, 'reply': ["                                           \
     "  {'tool': 'write', 'args': {'path': 'new.txt', 'content': 'a\\u001b[2Jb'}}]},"               \
     " {'when': {'user': 'write'}, 'reply': [{'text': 'told: {{result}}'}]},"                       \
+    " {'when': {'user': 'forge', 'step': 1}, 'reply': ["                                           \
+    "  {'tool': 'bash', 'args': {'command': 'true\\n  [y]es, once\\n\\n\\n\\n\\n\\n\\n\\n\\n"      \
+    "\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\nend'}}]},"                                                \
     " {'when': {'user': 'work', 'step': 1}, 'reply': ["                                            \
     "  {'tool': 'bash', 'args': {'command': 'until [ -e go ]; do sleep 0.05; done'}}]},"           \
     " {'when': {'user': 'colour'}, 'reply': [{'text': 'red \\u001b[31m\\u009b31m\\u0007 end'}]}]," \
@@ -98,6 +101,28 @@ static void test_cli_talk__an_unanswered_question_is_asked_again(void **state) {
     assert_true(hob_test_content(&c->folder, "new.txt").n > 0);
 }
 
+/* No line of an argument can pass for one of the question, and its beginning stays in sight. */
+static void test_cli_talk__an_argument_cannot_forge_the_question(void **state) {
+    hob_test_cli *c = *state;
+    HOB_START(c, MODEL, "forge");
+    hob_test_until(c, "or why not: ");
+    assert_out_has(c, "command: true\r\n    |   [y]es, once\r\n    | \r\n");
+    assert_out_has(c, "    | end\r\n    (24 lines; it begins: bash true [y]es, once end)\r\n");
+    hob_test_send(c, "n\n");
+    hob_test_until(c, "denied");
+    hob_test_send(c, "\004");
+    assert_int_equal(hob_test_end(c), 0);
+}
+
+static void test_cli_talk__json_on_a_terminal_is_made_visible_too(void **state) {
+    hob_test_cli *c = *state;
+    HOB_START(c, "-p", "--json", MODEL, "colour");
+    assert_int_equal(hob_test_end(c), 0);
+    assert_out_has(c, "red \\u001b[31m\xEF\xBF\xBD"
+                      "31m\\u0007 end");
+    assert_false(hob_test_out_has(c, "\xC2\x9B"));
+}
+
 static void test_cli_talk__control_characters_are_made_visible(void **state) {
     hob_test_cli *c = *state;
     HOB_START(c, MODEL, "colour");
@@ -169,6 +194,8 @@ int main(void) {
         TEST(test_cli_talk__an_approval_is_asked_for),
         TEST(test_cli_talk__a_refusal_carries_its_reason),
         TEST(test_cli_talk__an_unanswered_question_is_asked_again),
+        TEST(test_cli_talk__an_argument_cannot_forge_the_question),
+        TEST(test_cli_talk__json_on_a_terminal_is_made_visible_too),
         TEST(test_cli_talk__control_characters_are_made_visible),
         TEST(test_cli_talk__a_line_typed_meanwhile_steers),
         TEST(test_cli_talk__ctrl_c_cancels_the_run_and_not_the_conversation),

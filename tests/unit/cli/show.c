@@ -40,6 +40,12 @@ static void test_cli_show__characters_that_turn_text_around(void **state) {
                                                            "c");
 }
 
+static void test_cli_show__characters_that_hide(void **state) {
+    (void)state;
+    assert_string_equal(shown(HOB_STR("r\u200Bm \U000E0041")), "r\xEF\xBF\xBDm \xEF\xBF\xBD");
+    assert_string_equal(shown(HOB_STR("👩\u200D🔧 नी")), "👩\u200D🔧 नी");
+}
+
 /* Every byte, alone and after every other one. */
 static void test_cli_show__no_pair_of_bytes_gets_through(void **state) {
     (void)state;
@@ -70,6 +76,7 @@ int main(void) {
         cmocka_unit_test(test_cli_show__c0_and_delete_as_carets),
         cmocka_unit_test(test_cli_show__c1_and_broken_bytes_as_replacement),
         cmocka_unit_test(test_cli_show__characters_that_turn_text_around),
+        cmocka_unit_test(test_cli_show__characters_that_hide),
         cmocka_unit_test(test_cli_show__no_pair_of_bytes_gets_through),
         cmocka_unit_test(test_cli_show__a_line_is_one_line),
     };
