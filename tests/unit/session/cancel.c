@@ -1,6 +1,10 @@
 /* Stopping: cases 10-14 of tests/cases.tsv. */
 #include "support/check.h"
 #include "support/host.h"
+#include "support/process.h"
+
+#include <stdio.h>
+#include <unistd.h>
 
 static void start(host *r, const char *script) {
     host_init(r, script);
@@ -185,6 +189,31 @@ static void test_session_cancel__twice_or_idle_is_no_error(void **state) {
     gate_finish(&g);
 }
 
+/* IMP-11, TRAP-3: the whole process tree is gone, what it said so far is kept. */
+static void test_session_cancel__kills_the_tree_of_a_command(void **state) {
+    host r;
+    char token[64], variable[96];
+    const char *env[] = {variable, "PATH=/usr/bin:/bin", NULL};
+    (void)state;
+    snprintf(token, sizeof token, "hob-cancel-%d", (int)getpid());
+    snprintf(variable, sizeof variable, "LC_HOB_TOKEN=%s", token);
+    start(
+        &r,
+        "{'otherwise':[{'tool':'bash','args':{'command':'sleep 1000 & setsid sleep 1000 & echo begun; "
+        "sleep 1000'}},{'tool':'bash','args':{'command':'echo never'}}]}");
+    r.ro.envp = env;
+    host_open(&r);
+    assert_ok(hob_session_prompt(r.s, hob_str_z("go"), &r.err), r.err);
+    hob_event_unref(host_until(&r, HOB_EVENT_TOOL_OUTPUT_DELTA, "text", "begun\n"));
+    assert_true(hob_test_processes_with(token) >= 3);
+    assert_ok(hob_session_cancel_and_settle(r.s, HOB_QUEUED_RETURN, 20000, &r.err), r.err);
+    assert_int_equal(hob_test_processes_with(token), 0);
+    assert_non_null(strstr(host_log(&r), "tool_finished m4.0 bash cancelled \"begun"));
+    assert_non_null(strstr(r.log, "tool_finished m4.1 bash cancelled"));
+    assert_int_equal(host_count(&r, "tool_started"), 1);
+    host_finish(&r);
+}
+
 static void test_session_cancel__close_cancels_and_says_goodbye(void **state) {
     host r;
     gate g;
@@ -218,6 +247,7 @@ int main(void) {
         cmocka_unit_test(test_session_cancel__queued_messages_can_be_kept),
         cmocka_unit_test(test_session_cancel__abort_leaves_the_session_usable),
         cmocka_unit_test(test_session_cancel__twice_or_idle_is_no_error),
+        cmocka_unit_test(test_session_cancel__kills_the_tree_of_a_command),
         cmocka_unit_test(test_session_cancel__close_cancels_and_says_goodbye),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
