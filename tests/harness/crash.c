@@ -4,7 +4,7 @@
  * anything was lost, doubled or left behind.
  *
  * The scenario has three turns with tools and one without: two reads side by side, a write, a shell command that
- * appends a line to a file outside hob's store and needs an approval. A follow-up is queued at the start, a steering
+ * appends a line to a file outside hob's store, leaves a process behind and needs an approval. A follow-up is queued at the start, a steering
  * message while the write runs. The test build raises SIGKILL in itself at the HOB_CRASH_AT-th point: before and after
  * every append, every commit of the store, every effect.
  *
@@ -36,7 +36,7 @@ static const char script[] =
     "{'when':{'turn':1},'reply':[{'text':'I look at both.'},{'tool':'read','args':{'path':'a.txt'}},"
     "{'tool':'read','args':{'path':'b.txt'}}]},"
     "{'when':{'turn':2},'reply':[{'tool':'write','args':{'path':'out.txt','content':'written'}}]},"
-    "{'when':{'turn':3},'reply':[{'tool':'bash','args':{'command':'echo ran >> count.txt'}}]},"
+    "{'when':{'turn':3},'reply':[{'tool':'bash','args':{'command':'test $LC_HOB_MARK && echo ran >> count.txt; sleep 60 &'}}]},"
     "{'when':{'turn':4},'reply':[{'text':'All done.'}]}],"
     "'otherwise':[{'text':'And that was that.'}]}";
 
@@ -141,7 +141,7 @@ static bool drive(walk *w) {
 static bool start_and_drive(walk *w, long crash_at) {
     char at[40], token[96];
     snprintf(at, sizeof at, "HOB_CRASH_AT=%ld", crash_at);
-    snprintf(token, sizeof token, "LC_HOB_TOKEN=%s", w->token); /* LC_*: handed on to commands */
+    snprintf(token, sizeof token, "LC_HOB_MARK=%s", w->token); /* LC_*: handed on to commands */
     w->c->nenv = 0;
     hob_test_env(w->c, token);
     hob_test_env(w->c, at);

@@ -196,7 +196,7 @@ static void test_session_cancel__kills_the_tree_of_a_command(void **state) {
     const char *env[] = {variable, "PATH=/usr/bin:/bin", NULL};
     (void)state;
     snprintf(token, sizeof token, "hob-cancel-%d", (int)getpid());
-    snprintf(variable, sizeof variable, "LC_HOB_TOKEN=%s", token);
+    snprintf(variable, sizeof variable, "LC_HOB_MARK=%s", token);
     start(
         &r,
         "{'otherwise':[{'tool':'bash','args':{'command':'sleep 1000 & setsid sleep 1000 & echo begun; "
