@@ -124,6 +124,7 @@ static void test_run_cancel__while_parked_withdraws_the_question(void **state) {
                    "9 tool_finished m3.0 cancelled 'cancelled: the user stopped ..'\n"
                    "10 run_finished cancelled reason=the user stopped it turns=1 tool_calls=0\n"
                    "11 settled cancelled\n");
+    assert_int_equal(sim_verdict(&s, "m3.0", true, ""), HOB_ENOENT);
     sim_finish(&s);
 }
 
@@ -261,6 +262,24 @@ static void test_run_cancel__can_drop_the_queue(void **state) {
     sim_finish(&s);
 }
 
+static void test_run_cancel__the_last_word_on_the_queue_counts(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_follow_up(&s, "F");
+    sim_cancel(&s, HOB_ENDING_CANCEL, HOB_QUEUE_KEEP);
+    sim_log(&s);
+    sim_cancel(&s, HOB_ENDING_ABORT, HOB_QUEUE_DROP);
+    sim_stopped(&s, "", NULL);
+    assert_log(&s, "6 cancel_requested abort drop\n"
+                   "7 model_call_failed m3 HOB_ECANCELLED\n"
+                   "8 run_finished cancelled reason=the user stopped it turns=1 tool_calls=0\n"
+                   "9 queue_returned dropped follow_up:q4:'F'\n"
+                   "10 settled cancelled\n");
+    sim_finish(&s);
+}
+
 static void test_run_cancel__nothing_can_be_queued_while_it_ends(void **state) {
     (void)state;
     sim s;
@@ -288,6 +307,7 @@ int main(void) {
         cmocka_unit_test(test_run_cancel__hands_queued_messages_back),
         cmocka_unit_test(test_run_cancel__can_keep_the_queue_for_the_next_run),
         cmocka_unit_test(test_run_cancel__can_drop_the_queue),
+        cmocka_unit_test(test_run_cancel__the_last_word_on_the_queue_counts),
         cmocka_unit_test(test_run_cancel__nothing_can_be_queued_while_it_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

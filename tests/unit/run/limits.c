@@ -139,6 +139,27 @@ static void test_run_limits__eighty_percent_is_said_once(void **state) {
     sim_finish(&s);
 }
 
+static void test_run_limits__eighty_percent_is_said_by_each_run(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    s.env.limits.tokens = 1000;
+    s.usage = (hob_usage){.output_tokens = 1};
+    for (int i = 0; i < 2; i++) {
+        sim_prompt(&s, "go");
+        sim_input(&s, &(hob_input){.kind = HOB_INPUT_MODEL_FAILED,
+                                   .code = HOB_ENET,
+                                   .retryable = true,
+                                   .retry_after = 0,
+                                   .text = HOB_STR("x"),
+                                   .usage = {.input_tokens = 800},
+                                   .cost_usd = -1});
+        sim_done(&s, "gone");
+    }
+    assert_int_equal(sim_count(&s, HOB_EVENT_BUDGET_THRESHOLD), 2);
+    sim_finish(&s);
+}
+
 /* An image is a few hundred tokens, not as many as its bytes. */
 static void test_run_limits__an_image_does_not_count_by_its_bytes(void **state) {
     (void)state;
@@ -442,6 +463,7 @@ int main(void) {
         cmocka_unit_test(test_run_limits__tokens_to_the_last),
         cmocka_unit_test(test_run_limits__are_written_down),
         cmocka_unit_test(test_run_limits__eighty_percent_is_said_once),
+        cmocka_unit_test(test_run_limits__eighty_percent_is_said_by_each_run),
         cmocka_unit_test(test_run_limits__an_image_does_not_count_by_its_bytes),
         cmocka_unit_test(test_run_limits__cost_of_an_unknown_price_is_refused),
         cmocka_unit_test(test_run_limits__cost_lowers_the_output_limit),

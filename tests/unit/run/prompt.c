@@ -77,6 +77,23 @@ static void test_run_prompt__answer_names_the_model_that_was_asked(void **state)
     sim_finish(&s);
 }
 
+static void test_run_prompt__what_costs_nothing_is_not_unknown(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    s.cost = 0;
+    sim_prompt(&s, "go");
+    sim_done(&s, "gone");
+    assert_non_null(strstr(sim_json(&s, 3), "\"cost_usd\":0,"));
+    assert_non_null(strstr(sim_json(&s, 4), "\"cost_usd\":0,"));
+    s.cost = -1;
+    sim_prompt(&s, "again");
+    sim_done(&s, "gone");
+    assert_non_null(strstr(sim_json(&s, 9), "\"cost_usd\":null,"));
+    assert_non_null(strstr(sim_json(&s, 10), "\"cost_usd\":null,"));
+    sim_finish(&s);
+}
+
 static void make_run_id(const char *session, char out[64]) {
     hob_run r;
     hob_draft d;
@@ -110,6 +127,7 @@ int main(void) {
         cmocka_unit_test(test_run_prompt__second_one_is_a_run_of_its_own),
         cmocka_unit_test(test_run_prompt__while_running_is_busy),
         cmocka_unit_test(test_run_prompt__answer_names_the_model_that_was_asked),
+        cmocka_unit_test(test_run_prompt__what_costs_nothing_is_not_unknown),
         cmocka_unit_test(test_run_prompt__run_ids_of_two_sessions_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

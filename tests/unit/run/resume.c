@@ -54,6 +54,46 @@ static void test_run_resume__an_unsafe_call_is_not_repeated(void **state) {
     sim_finish(&s);
 }
 
+/* Decided, and the process died before the first call started. */
+static void test_run_resume__calls_not_yet_started_start(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_calls(&s, "bash:a bash:b");
+    for (size_t kept = 4; kept <= 6; kept++) { /* none, one, both decided */
+        sim_crash(&s, kept);
+        assert_true(hob_run_unfinished(&s.run));
+        sim_resume(&s);
+        assert_string_equal(s.run.id, kept == 4 ? "run-s1-6" : kept == 5 ? "run-s1-7" : "run-s1-8");
+        assert_string_equal(sim_line(&s, s.n - 1), "9 tool_started m3.0 bash unsafe");
+        sim_check(&s);
+        sim_crash(&s, 0);
+        sim_prompt(&s, "go");
+        sim_calls(&s, "bash:a bash:b");
+    }
+    sim_finish(&s);
+}
+
+/* A limit ended it before the lost answer was asked for again; what comes later starts anew. */
+static void test_run_resume__leaves_nothing_to_the_next_run(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_crash(&s, s.n);
+    s.env.limits.tokens = 1;
+    sim_resume(&s);
+    assert_string_equal(s.run.last_status, "limit");
+    s.env.limits.tokens = 0;
+    sim_log(&s);
+    sim_prompt(&s, "again");
+    assert_log(&s, "10 run_started run-s1-10 prompt\n"
+                   "11 user_message 'again'\n"
+                   "12 model_call_started m12 turn=1\n");
+    sim_finish(&s);
+}
+
 static void test_run_resume__harmless_calls_are_repeated(void **state) {
     (void)state;
     sim s;
@@ -320,6 +360,8 @@ int main(void) {
         cmocka_unit_test(test_run_resume__a_lost_answer_is_asked_for_again),
         cmocka_unit_test(test_run_resume__nothing_left_is_refused),
         cmocka_unit_test(test_run_resume__an_unsafe_call_is_not_repeated),
+        cmocka_unit_test(test_run_resume__calls_not_yet_started_start),
+        cmocka_unit_test(test_run_resume__leaves_nothing_to_the_next_run),
         cmocka_unit_test(test_run_resume__harmless_calls_are_repeated),
         cmocka_unit_test(test_run_resume__results_of_a_broken_batch_are_kept),
         cmocka_unit_test(test_run_resume__a_wait_for_a_retry_goes_on),

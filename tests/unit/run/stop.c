@@ -53,6 +53,24 @@ static void test_run_stop__refusal_fails_the_run(void **state) {
     sim_finish(&s);
 }
 
+/* What an attempt before it failed of is not the reason. */
+static void test_run_stop__refusal_after_a_failure_has_its_own_reason(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_input(&s, &(hob_input){.kind = HOB_INPUT_MODEL_FAILED,
+                               .code = HOB_ERATE,
+                               .sub = 429,
+                               .retryable = true,
+                               .text = HOB_STR("slow down")});
+    sim_answer(&s, "no", NULL, HOB_STOP_REFUSAL);
+    assert_non_null(strstr(sim_json(&s, s.n - 2),
+                           "\"error\":{\"code\":\"HOB_EREFUSED\",\"message\":\"the "
+                           "model refused to answer\",\"retryable\":false}"));
+    sim_finish(&s);
+}
+
 static void test_run_stop__refusal_runs_none_of_the_calls(void **state) {
     (void)state;
     sim s;
@@ -97,6 +115,18 @@ static void test_run_stop__without_an_end_mark_it_is_a_failure(void **state) {
     sim_finish(&s);
 }
 
+static void test_run_stop__without_an_end_mark_and_content_nothing_was_shown(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_log(&s);
+    sim_answer(&s, "", NULL, HOB_STOP_NONE);
+    assert_log(&s, "4 model_call_failed m3 HOB_EPROTO retryable\n"
+                   "5 retry_scheduled attempt=2 delay_ms=500\n");
+    sim_finish(&s);
+}
+
 /* Nobody cancelled, and yet the transport says so: that is no end of an answer either. */
 static void test_run_stop__cancelled_by_nobody_is_a_failure(void **state) {
     (void)state;
@@ -130,9 +160,11 @@ int main(void) {
         cmocka_unit_test(test_run_stop__length_runs_none_of_the_calls),
         cmocka_unit_test(test_run_stop__length_without_calls_ends_the_run),
         cmocka_unit_test(test_run_stop__refusal_fails_the_run),
+        cmocka_unit_test(test_run_stop__refusal_after_a_failure_has_its_own_reason),
         cmocka_unit_test(test_run_stop__refusal_runs_none_of_the_calls),
         cmocka_unit_test(test_run_stop__continue_asks_again),
         cmocka_unit_test(test_run_stop__without_an_end_mark_it_is_a_failure),
+        cmocka_unit_test(test_run_stop__without_an_end_mark_and_content_nothing_was_shown),
         cmocka_unit_test(test_run_stop__cancelled_by_nobody_is_a_failure),
         cmocka_unit_test(test_run_stop__an_empty_answer_ends_the_run),
     };

@@ -138,6 +138,19 @@ static void test_run_tools__facts_of_the_result_are_kept(void **state) {
     sim_finish(&s);
 }
 
+static void test_run_tools__result_without_content_is_an_empty_one(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    sim_prompt(&s, "go");
+    sim_calls(&s, "bash:a");
+    sim_input(&s, &(hob_input){.kind = HOB_INPUT_TOOL_FINISHED, .call = HOB_STR("m3.0")});
+    assert_string_equal(sim_json(&s, 6),
+                        "{\"call\":\"m3.0\",\"tool\":\"bash\",\"outcome\":\"ok\",\"content\":[],"
+                        "\"exit_code\":0,\"duration_ms\":0}");
+    sim_finish(&s);
+}
+
 /* What a model may ask for in one answer must not cost more than it is worth. */
 static void test_run_tools__thousands_of_calls_take_no_time(void **state) {
     (void)state;
@@ -169,6 +182,7 @@ int main(void) {
         cmocka_unit_test(test_run_tools__that_act_wait_for_their_intent),
         cmocka_unit_test(test_run_tools__second_result_is_refused),
         cmocka_unit_test(test_run_tools__facts_of_the_result_are_kept),
+        cmocka_unit_test(test_run_tools__result_without_content_is_an_empty_one),
         cmocka_unit_test(test_run_tools__thousands_of_calls_take_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
