@@ -311,6 +311,26 @@ int sim_ok(sim *s, const char *call) {
     return sim_result(s, call, HOB_OUTCOME_OK, "ok");
 }
 
+int sim_apply(sim *s, const char *type, const char *run, const char *data) {
+    hob_arena *a = hob_arena_create(0);
+    hob_draft d;
+    hob_event *e;
+    hob_draft_init(&d, hob_event_type_from(hob_str_z(type)));
+    d.is_entry = d.type == HOB_EVENT_USER_MESSAGE;
+    d.run_id = hob_str_z(run);
+    d.turn = 1;
+    quoted(&d.data, data);
+    assert_ok(hob_event_encode(&d, sim_session(), s->run.last_seq + 1, s->env.now, &e, &s->err),
+              s->err);
+    hob_draft_finish(&d);
+    const hob_json *v = hob_event_parse(e, a);
+    int rc = hob_view_apply(s->view, e, v, &s->err);
+    if (rc >= 0) rc = hob_run_apply(&s->run, e, v, &s->err);
+    hob_event_unref(e);
+    hob_arena_destroy(a);
+    return rc;
+}
+
 /* ---- crashes -------------------------------------------------------------------------------- */
 
 void sim_crash(sim *s, size_t kept) {

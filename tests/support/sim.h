@@ -63,6 +63,9 @@ int sim_stopped(sim *s, const char *text, const char *calls);
 int sim_result(sim *s, const char *call, hob_outcome outcome, const char *text);
 int sim_ok(sim *s, const char *call); /* ended well, with the text "ok" */
 
+/* An event that somebody else wrote: applied, but not kept. Data with ' for ". */
+int sim_apply(sim *s, const char *type, const char *run, const char *data);
+
 /* ---- crashes ------------------------------------------------------------------------------------ */
 void sim_crash(sim *s, size_t kept); /* only the first `kept` events were durable */
 void sim_refold(sim *s);             /* folds all of it again: the state is the same */

@@ -82,23 +82,6 @@ static void test_run_estimate__leaves_failures_out(void **state) {
     sim_finish(&s);
 }
 
-static void apply(sim *s, const char *type, const char *data) {
-    hob_arena *a = hob_arena_create(0);
-    hob_draft d;
-    hob_event *e;
-    hob_error err;
-    hob_draft_init(&d, hob_event_type_from(hob_str_z(type)));
-    d.is_entry = d.type == HOB_EVENT_USER_MESSAGE;
-    hob_buf_addz(&d.data, data);
-    assert_ok(hob_event_encode(&d, sim_session(), s->run.last_seq + 1, s->env.now, &e, &err), err);
-    hob_draft_finish(&d);
-    const hob_json *v = hob_event_parse(e, a);
-    assert_ok(hob_view_apply(s->view, e, v, &err), err);
-    assert_ok(hob_run_apply(&s->run, e, v, &err), err);
-    hob_event_unref(e);
-    hob_arena_destroy(a);
-}
-
 /* Decides only: what the sim keeps is not told of these events. */
 static int64_t estimate_of_a_prompt(sim *s) {
     int64_t prompt, output;
@@ -112,7 +95,7 @@ static void test_run_estimate__counts_a_copied_conversation(void **state) {
     (void)state;
     sim s;
     sim_init(&s);
-    apply(&s, "user_message", "{\"content\":[{\"type\":\"text\",\"text\":\"ab\"}]}");
+    sim_apply(&s, "user_message", "", "{\"content\":[{\"type\":\"text\",\"text\":\"ab\"}]}");
     assert_int_equal(estimate_of_a_prompt(&s), (FIXED + MESSAGE) / 4);
     sim_drop(&s);
 }
@@ -126,7 +109,7 @@ static void test_run_estimate__begins_anew_on_another_branch(void **state) {
     sim_prompt(&s, "ab");
     sim_done(&s, "cd");
     assert_int_equal(estimate_of_a_prompt(&s), 100000);
-    apply(&s, "branch_moved", "{\"to\":\"e2\"}");
+    sim_apply(&s, "branch_moved", "", "{\"to\":\"e2\"}");
     assert_int_equal(estimate_of_a_prompt(&s), (FIXED + MESSAGE) / 4);
     sim_drop(&s);
 }
