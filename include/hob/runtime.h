@@ -51,7 +51,8 @@ HOB_API void hob_runtime_destroy(hob_runtime *rt);
 HOB_API int hob_runtime_fd(hob_runtime *rt);
 HOB_API int hob_runtime_timeout(hob_runtime *rt); /* ms, -1 = none */
 HOB_API int hob_runtime_process(hob_runtime *rt);
-/* Makes a blocking call on the loop thread look around: HOB_EAGAIN. [any], async-signal-safe. */
+/* Makes one call that waits for events or for the end of the work look around: HOB_EAGAIN; the next one, if none does.
+ * [any], async-signal-safe. */
 HOB_API void hob_runtime_wake(hob_runtime *rt);
 
 /* ---- what is stored: no session needs to be open ------------------------------------------- */

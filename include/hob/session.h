@@ -8,7 +8,8 @@
  * Reading events is optional: nothing depends on anybody reading. A reader that is slow gets streamed text in larger
  * pieces; it never holds up the work.
  *
- * Every call is [any] unless marked. Handles are not reference counted: close once, last.
+ * Every call is [any] unless marked. Handles are not reference counted: close once, last. Calls of other threads that
+ * wait at that time come back with HOB_ECANCELLED; none may begin afterwards.
  */
 #ifndef HOB_SESSION_H
 #define HOB_SESSION_H
@@ -34,7 +35,8 @@ typedef enum hob_choice {
 typedef enum hob_on_unfinished {
     HOB_UNFINISHED_RESUME, /* continue it */
     HOB_UNFINISHED_SETTLE, /* end it; calls whose outcome is not known become `unknown` */
-    HOB_UNFINISHED_LEAVE   /* decide later: hob_session_resume, or a prompt, which settles it */
+    HOB_UNFINISHED_LEAVE /* decide later: hob_session_resume, or a prompt or cancel, which settle it;
+                              closing leaves it as it is */
 } hob_on_unfinished;
 
 typedef enum hob_approver {
@@ -80,15 +82,16 @@ typedef struct hob_session_opts {
             NULL, NULL, HOB_APPROVER_NONE, HOB_UNFINISHED_RESUME, 0, 0, 0, 0, 0, 0, NULL, 0        \
     }
 
-/* All or nothing. HOB_EBUSY (owned by another process: the message names it), HOB_ENOENT, HOB_EAUTH, HOB_ECONFIG,
- * HOB_EVERSION, HOB_ESTORE. Blocking. */
+/* All or nothing. HOB_EBUSY (open in another process, or in this one: the message names it), HOB_ENOENT,
+ * HOB_EAMBIGUOUS, HOB_EEXIST (an id to give that is taken), HOB_EINVAL, HOB_EAUTH, HOB_ECONFIG, HOB_EVERSION,
+ * HOB_ESTORE. Blocking. */
 HOB_API int hob_session_create(hob_runtime *rt, const hob_session_opts *o, hob_session **out,
                                hob_error *err);
-/* Stops admitting, cancels what runs, denies what waits for an approval, drains (at most 5 s), flushes, frees. Not
- * inside a callback. */
+/* Stops admitting, cancels what runs, denies what waits for an approval, drains (at most 5 s, then kills), flushes,
+ * frees. Not inside a callback: there it does nothing. */
 HOB_API void hob_session_close(hob_session *s);
 /* Lets go of the session and frees the handle without ending anything: a run under way stays unfinished in the log and
- * can be resumed, one that waits for an approval goes on waiting. Not inside a callback. */
+ * can be resumed, one that waits for an approval goes on waiting. Not inside a callback: there it does nothing. */
 HOB_API void hob_session_detach(hob_session *s);
 
 /* ---- work ---------------------------------------------------------------------------------------- */
@@ -117,8 +120,9 @@ HOB_API int hob_session_cancel_and_settle(hob_session *s, hob_queue_choice q, in
                                           hob_error *err);
 /* Cancel without grace: processes are killed, tools that do not answer become `unknown`. Usable at once. */
 HOB_API int hob_session_abort(hob_session *s, hob_error *err);
-HOB_API int hob_session_is_running(hob_session *s); /* 1 also while parked */
-HOB_API int hob_session_is_parked(hob_session *s);  /* 1 while it waits for an approval only */
+HOB_API int hob_session_is_running(
+    hob_session *s);                               /* 1 also while parked, 0 when left unfinished */
+HOB_API int hob_session_is_parked(hob_session *s); /* 1 while it waits for an approval only */
 
 /* ---- results ---------------------------------------------------------------------------------------- */
 
@@ -140,9 +144,11 @@ HOB_API int hob_session_prompt_and_wait(hob_session *s, hob_str text, int64_t ti
 
 /* ---- events ----------------------------------------------------------------------------------------- */
 
-/* The next event: 1 and *out (to be unref'ed); 0 = no more: the session is settled and everything was read (or nothing
- * ever ran); HOB_ETIMEDOUT; HOB_EAGAIN after hob_runtime_wake; HOB_ESTORE when the store failed. Starts with the first
- * event after the handle was created, unless hob_session_seek says otherwise. */
+/* The next event: 1 and *out (to be unref'ed); 0 = no more: everything was read and nothing will happen by itself (the
+ * session is settled, left unfinished, or parked with HOB_APPROVER_NONE); HOB_ETIMEDOUT; HOB_EAGAIN after
+ * hob_runtime_wake; HOB_ESTORE when the store failed. Starts with the first event after the handle was created, unless
+ * hob_session_seek says otherwise. An answer comes as message_open and deltas that add up to it, and then as
+ * assistant_message, however late it is read; history that hob_session_seek goes back to has no deltas. */
 HOB_API int hob_session_next_event(hob_session *s, int64_t timeout_ms, hob_event **out);
 /* Becomes readable when hob_session_next_event would not wait. The fd stays the session's. */
 HOB_API int hob_session_fd(hob_session *s);

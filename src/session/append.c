@@ -91,17 +91,33 @@ int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_err
     return rc;
 }
 
-int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
-    hob_event *e;
-    char parent[24];
+int hob_session_usable(hob_session *s, hob_error *err) {
+    if (s->let_go) return hob_fail(err, HOB_ECANCELLED, 0, "the session is being closed");
+    if (s->refolding)
+        return hob_fail(err, HOB_EAGAIN, 0, "the session is being read again: try again");
+    if (s->failed) return hob_fail(err, s->failed, s->fail_error.sub, "%s", s->fail_error.message);
+    return HOB_OK;
+}
+
+static int encode(hob_session *s, hob_draft *d, hob_event **out, hob_error *err) {
     uint64_t leaf = hob_history_leaf(s->view->history);
+    char parent[24];
+    int rc = hob_session_usable(s, err);
+    if (rc < 0) return rc;
     if (d->is_entry && leaf && !d->parent_entry.n) {
         int n = snprintf(parent, sizeof parent, "e%llu", (unsigned long long)leaf);
         d->parent_entry = hob_str_n(parent, (size_t)n);
     }
+    return hob_event_encode(d, hob_str_z(s->id), s->view->last_seq + 1, hob_session_now(s), out,
+                            err);
+}
+
+int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
+    hob_error local = {.code = HOB_OK};
+    hob_event *e;
+    if (!err) err = &local;
     hob_crash_point("append.before");
-    int rc =
-        hob_event_encode(d, hob_str_z(s->id), s->view->last_seq + 1, hob_session_now(s), &e, err);
+    int rc = encode(s, d, &e, err);
     hob_draft_finish(d);
     if (rc < 0) return rc;
     tail_push(s, e);
@@ -109,6 +125,7 @@ int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
     rc = hob_session_fold(s, e, hob_event_parse(e, s->rt->scratch), err);
     hob_event_unref(e);
     hob_crash_point("append.after");
+    if (rc < 0) hob_session_fail(s, rc, err); /* the views are no fold of the log any more */
     return rc;
 }
 
@@ -133,17 +150,13 @@ static int say(hob_session *s, hob_input *in, hob_error *err) {
 
 int hob_session_input(hob_session *s, hob_input *in, hob_error *err) {
     hob_error local;
-    if (s->failed || s->refolding)
-        return hob_fail(err, s->failed ? s->failed : HOB_EAGAIN, 0, "%s",
-                        s->failed ? s->fail_error.message
-                                  : "the session is being read again: try again");
     uint64_t before = s->view->last_seq;
-    int rc = say(s, in, err ? err : &local);
-    if (rc < 0 &&
-        s->view->last_seq != before) { /* half said: the log is the truth, fold it again */
-        hob_session_fail(s, rc, err ? err : &local);
-        return rc;
-    }
+    if (!err) err = &local;
+    int rc = hob_session_usable(s, err);
+    if (rc >= 0) rc = say(s, in, err);
+    if (rc < 0 && s->view->last_seq != before) /* half said: the log is the truth, fold it again */
+        hob_session_fail(s, rc, err);
+    if (rc < 0) return rc;
     hob_session_commit(s);
     hob_session_kick(s);
     return rc;
@@ -214,16 +227,18 @@ static void on_committed(int code, const hob_error *err, void *user) {
     hob_session *s = c->s;
     uint64_t upto = c->upto;
     hob_free(c);
-    if (!hob_session_arrived(s)) return;
-    if (s->failed || s->refolding) return; /* part of what was dropped already */
+    bool dropped = s->failed || s->refolding; /* with what came before it */
+    bool open = hob_session_arrived(s);
+    if (dropped) return;
     if (code < 0) {
         hob_session_fail(s, code, err);
         return;
     }
     s->fresh = false;
     if (upto > s->durable) s->durable = upto;
-    hob_session_deliver(s);
+    if (open) hob_session_deliver(s);
     end_ops(&s->ops, s->durable);
+    if (!open) return;
     hob_session_rest(s);
     hob_session_perform(s);
 }
@@ -249,6 +264,7 @@ static void submit(hob_session *s, size_t first, size_t n) {
     fill_row(s, &row);
     *c = (commit){.s = s, .upto = s->submitted + n};
     s->submitted += n;
+    s->used = true;
     s->inflight++;
     s->store->ops->commit(s->store, &(hob_store_batch){.appends = &ap, .nappends = 1}, on_committed,
                           c);
@@ -257,7 +273,7 @@ static void submit(hob_session *s, size_t first, size_t n) {
 
 void hob_session_commit(hob_session *s) {
     uint64_t last = s->view->last_seq;
-    if (s->submitted >= last || s->failed) return;
+    if (s->submitted >= last || s->failed || s->let_go) return;
     submit(s, (size_t)(s->submitted + 1 - s->tail_base), (size_t)(last - s->submitted));
 }
 
@@ -265,6 +281,8 @@ void hob_session_op_after(hob_session *s, hob_op *op) {
     op->after = s->view->last_seq;
     if (op->after <= s->durable)
         hob_op_done(op, op->rc, NULL);
+    else if (s->failed)
+        hob_op_done(op, s->failed, &s->fail_error);
     else
         hob_list_push(&s->ops, &op->link);
 }
@@ -280,6 +298,8 @@ void hob_session_fail(hob_session *s, int code, const hob_error *err) {
     s->fail_error = e;
     hob_log(HOB_LOG_ERROR, "session", "%s: %s", s->id, e.message);
     hob_session_drop_flights(s);
+    hob_answer_destroy(s->answer); /* its message may not be part of the log */
+    s->answer = NULL;
     HOB_LIST_EACH_SAFE (it, &s->ops) {
         hob_op *op = HOB_CONTAINER(it, hob_op, link);
         hob_list_remove(&op->link);

@@ -1,28 +1,34 @@
 /*
- * close.c - letting go. Nothing is freed while the store still owes an answer.
+ * close.c - letting go.
+ *
+ * Nothing is freed while the store still owes an answer, or while a call of another thread is under way. Whoever lets
+ * go first tells all who wait to come back, and frees the session when they have; a second one waits for that.
  */
 #include "session/session.h"
 
-enum { DRAIN_MS = 5000 };
+enum { DRAIN_MS = 5000, KILL_MS = 1000 };
+
+/* ---- letting go, on the loop ------------------------------------------------------------------------- */
 
 static void on_gone(int code, const hob_error *err, void *user) {
     hob_session *s = user;
-    hob_op *op = s->close_op;
     if (code < 0 && err) hob_log(HOB_LOG_WARN, "session", "%s: %s", s->id, err->message);
-    hob_session_free(s);
-    hob_op_done(op, HOB_OK, NULL);
+    pthread_mutex_lock(&s->rt->lock);
+    s->pub.gone = true;
+    pthread_mutex_unlock(&s->rt->lock);
+    hob_op_done(s->close_op, HOB_OK, NULL);
 }
 
+/* One that was never used, or lives in memory only, leaves no trace. */
 static void on_released(int code, const hob_error *err, void *user) {
     hob_session *s = user;
-    if (s->fresh && code >= 0) /* never used: leave no trace */
+    if (code >= 0 && (s->fresh || s->store == s->rt->memory))
         s->store->ops->remove(s->store, hob_str_z(s->id), on_gone, s);
     else
         on_gone(code, err, s);
 }
 
 static void release(hob_session *s) {
-    s->closed = true;
     s->store->ops->release(s->store, hob_str_z(s->id), s->epoch, on_released, s);
 }
 
@@ -35,37 +41,94 @@ bool hob_session_arrived(hob_session *s) {
 
 static void start_detach(hob_op *op) {
     hob_session *s = op->s;
-    s->closing = true;
+    s->closing = s->let_go = true;
     s->close_op = op;
     hob_session_drop_flights(s);
     hob_timer_stop(&s->kick);
     if (!s->inflight) release(s);
 }
 
+static void start_free(hob_op *op) {
+    hob_session_free(op->s);
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+/* ---- letting go, for a caller who holds the session --------------------------------------------------- */
+
+static bool is_gone(void *session) {
+    return ((hob_session *)session)->pub.gone;
+}
+
+static bool is_alone(void *session) {
+    return ((hob_session *)session)->callers == 1;
+}
+
+static bool begin_leaving(hob_session *s) {
+    pthread_mutex_lock(&s->rt->lock);
+    bool first = !s->pub.leaving;
+    s->pub.leaving = true;
+    pthread_cond_broadcast(&s->rt->cond);
+    pthread_mutex_unlock(&s->rt->lock);
+    return first;
+}
+
+static void let_go(hob_session *s) {
+    hob_op detach = {.start = start_detach, .s = s}, end = {.start = start_free, .s = s};
+    if (!begin_leaving(s)) {
+        hob_wait_firmly(s->rt, is_gone, s, -1);
+        hob_session_leave(s);
+        return;
+    }
+    hob_op_run(s->rt, &detach, NULL);
+    hob_wait_firmly(s->rt, is_alone, s, -1);
+    hob_op_run(s->rt, &end, NULL);
+}
+
 void hob_session_detach(hob_session *s) {
-    hob_op op = {.start = start_detach, .s = s};
-    if (s) hob_op_run(s->rt, &op, NULL);
+    if (!s || hob_inside_callback(s->rt)) return;
+    hob_session_hold(s);
+    let_go(s);
+}
+
+/* ---- closing: an orderly end ---------------------------------------------------------------------------- */
+
+/* A run that was left alone stays as it is: nobody decided about it. */
+static void start_closing(hob_op *op) {
+    hob_session *s = op->s;
+    hob_input cancel = {.kind = HOB_INPUT_CANCEL, .ending = *(hob_ending *)op->user};
+    s->closing = true;
+    int rc = s->left_alone ? HOB_OK : hob_session_input(s, &cancel, &op->err);
+    hob_session_publish(s);
+    hob_op_done(op, rc, &op->err);
+}
+
+static int stop(hob_session *s, hob_ending how, int64_t timeout_ms) {
+    hob_op op = {.start = start_closing, .s = s, .user = &how};
+    int rc = hob_op_run(s->rt, &op, NULL);
+    return rc < 0 ? rc : hob_wait_firmly(s->rt, hob_session_at_rest, s, timeout_ms);
 }
 
 static void start_goodbye(hob_op *op) {
+    hob_session *s = op->s;
     hob_draft d;
-    hob_error err;
     int rc = HOB_OK;
-    if (op->s->view->last_seq && !op->s->failed) {
+    if (s->used && !s->failed && !s->let_go) {
         hob_draft_init(&d, HOB_EVENT_SESSION_CLOSED);
-        rc = hob_session_append(op->s, &d, &err);
+        rc = hob_session_append(s, &d, &op->err);
     }
-    hob_session_commit(op->s);
+    hob_session_commit(s);
+    s->used = false;
     if (rc < 0)
-        hob_op_done(op, rc, &err);
+        hob_op_done(op, rc, &op->err);
     else
-        hob_session_op_after(op->s, op);
+        hob_session_op_after(s, op);
 }
 
 void hob_session_close(hob_session *s) {
-    hob_op op = {.start = start_goodbye, .s = s};
-    if (!s) return;
-    hob_session_cancel_and_settle(s, HOB_QUEUED_RETURN, DRAIN_MS, NULL);
-    hob_op_run(s->rt, &op, NULL);
-    hob_session_detach(s);
+    hob_op goodbye = {.start = start_goodbye, .s = s};
+    if (!s || hob_inside_callback(s->rt)) return;
+    hob_session_hold(s);
+    if (stop(s, HOB_ENDING_CANCEL, DRAIN_MS) == HOB_ETIMEDOUT) stop(s, HOB_ENDING_ABORT, KILL_MS);
+    hob_op_run(s->rt, &goodbye, NULL);
+    let_go(s);
 }

@@ -14,9 +14,8 @@ typedef struct command {
 } command;
 
 static int run_command(hob_session *s, command *c, void (*start)(hob_op *), hob_error *err) {
-    c->op.s = s;
     c->op.start = start;
-    return hob_op_run(s->rt, &c->op, err);
+    return hob_session_run(s, &c->op, err);
 }
 
 /* Ends an operation with what hob_session_input or a settings call said. */
@@ -27,6 +26,11 @@ static void conclude(hob_op *op, int rc, const hob_error *err) {
         hob_op_done(op, rc, err);
     else
         hob_session_op_after(op->s, op);
+}
+
+/* New work is refused from the moment the session is being closed. */
+static int admit(hob_session *s, hob_error *err) {
+    return s->closing ? hob_fail(err, HOB_ECANCELLED, 0, "the session is being closed") : HOB_OK;
 }
 
 /* ---- prompts ------------------------------------------------------------------------------------------ */
@@ -52,9 +56,9 @@ static void prompt_now(hob_op *op) {
     command *c = HOB_CONTAINER(op, command, op);
     hob_session *s = op->s;
     hob_error err;
-    int rc = HOB_OK;
-    if (s->left_alone) settle_left_over(s);
-    if (!hob_run_active(&s->run)) rc = hob_session_say_settings(s, &err);
+    int rc = hob_session_usable(s, &err);
+    if (rc >= 0 && s->left_alone) settle_left_over(s);
+    if (rc >= 0 && !hob_run_active(&s->run)) rc = hob_session_say_settings(s, &err);
     if (rc >= 0) {
         note_prompt(s, c->in.content);
         rc = hob_session_input(s, &c->in, &err);
@@ -65,24 +69,30 @@ static void prompt_now(hob_op *op) {
 /* The store failed once; look at what it has, and try again from there. */
 static void on_read_again(hob_session *s, int code, const hob_error *err, void *user) {
     hob_op *op = user;
-    if (code < 0) {
-        hob_op_done(op, code, err);
-        return;
+    hob_error e;
+    if (code >= 0) {
+        err = &e;
+        s->failed = 0;
+        s->cursor = HOB_MIN(s->cursor, s->durable);
+        code = hob_session_take_up(s, HOB_UNFINISHED_LEAVE, &e);
     }
-    s->failed = 0;
-    s->left_alone = hob_run_active(&s->run) && !hob_run_parked(&s->run);
-    s->cursor = HOB_MIN(s->cursor, s->durable);
-    prompt_now(op);
+    if (code < 0)
+        hob_op_done(op, code, err);
+    else
+        prompt_now(op);
 }
 
 static void start_prompt(hob_op *op) {
     hob_session *s = op->s;
-    if (s->failed == HOB_EFENCED)
-        hob_op_done(op, s->failed, &s->fail_error);
-    else if (s->failed)
+    bool again = s->failed && s->failed != HOB_EFENCED && !s->refolding && !s->let_go;
+    hob_error err;
+    int rc = admit(s, &err);
+    if (rc >= 0 && again)
         hob_session_load(s, hob_str_z(s->id), on_read_again, op);
-    else
+    else if (rc >= 0)
         prompt_now(op);
+    else
+        hob_op_done(op, rc, &err);
 }
 
 static int check_content(hob_str json, hob_error *err) {
@@ -128,13 +138,26 @@ static void start_input(hob_op *op) {
     conclude(op, rc, &err);
 }
 
+static void start_queue(hob_op *op) {
+    hob_error err;
+    int rc = admit(op->s, &err);
+    if (rc >= 0) rc = hob_session_usable(op->s, &err);
+    if (rc >= 0 && op->s->left_alone)
+        rc = hob_fail(&err, HOB_EIDLE, 0,
+                      "the run was left unfinished: resume it first, or send a prompt");
+    if (rc >= 0)
+        start_input(op);
+    else
+        hob_op_done(op, rc, &err);
+}
+
 static int send_text(hob_session *s, hob_input_kind kind, hob_str text, hob_error *err) {
     hob_buf content;
     hob_buf_init(&content, HOB_EVENT_MAX / 2);
     int rc = text_content(text, &content, err);
     if (rc >= 0) {
         command c = {.in = {.kind = kind, .content = hob_buf_str(&content)}};
-        rc = run_command(s, &c, kind == HOB_INPUT_PROMPT ? start_prompt : start_input, err);
+        rc = run_command(s, &c, kind == HOB_INPUT_PROMPT ? start_prompt : start_queue, err);
     }
     hob_buf_finish(&content);
     return rc;
@@ -155,14 +178,12 @@ int hob_session_follow_up(hob_session *s, hob_str text, hob_error *err) {
 static void start_resume(hob_op *op) {
     command *c = HOB_CONTAINER(op, command, op);
     hob_error err;
-    int rc;
-    if (!op->s->left_alone) {
+    int rc = admit(op->s, &err);
+    if (rc >= 0 && !op->s->left_alone)
         rc = hob_fail(&err, HOB_EIDLE, 0, "there is no unfinished run to resume");
-    } else {
-        op->s->left_alone = false;
-        rc = hob_session_say_settings(op->s, &err);
-        if (rc >= 0) rc = hob_session_input(op->s, &c->in, &err);
-    }
+    if (rc >= 0) rc = hob_session_say_settings(op->s, &err);
+    if (rc >= 0) rc = hob_session_input(op->s, &c->in, &err);
+    if (rc >= 0) op->s->left_alone = false;
     conclude(op, rc, &err);
 }
 
@@ -245,7 +266,9 @@ static void say_and_conclude(hob_op *op, int rc, hob_error *err) {
 
 static void start_set_model(hob_op *op) {
     hob_error err;
-    int rc = hob_session_use_model(op->s, hob_str_z(HOB_CONTAINER(op, command, op)->hint), &err);
+    int rc = hob_session_usable(op->s, &err);
+    if (rc >= 0)
+        rc = hob_session_use_model(op->s, hob_str_z(HOB_CONTAINER(op, command, op)->hint), &err);
     say_and_conclude(op, rc, &err);
 }
 
@@ -257,8 +280,8 @@ int hob_session_set_model(hob_session *s, const char *hint, hob_error *err) {
 static void start_set_thinking(hob_op *op) {
     hob_str word = hob_str_z(HOB_CONTAINER(op, command, op)->hint);
     hob_error err;
-    int rc = hob_thinking_from(word, &op->s->thinking);
-    if (rc < 0)
+    int rc = hob_session_usable(op->s, &err);
+    if (rc >= 0 && (rc = hob_thinking_from(word, &op->s->thinking)) < 0)
         hob_fail(&err, rc, 0, "unknown thinking level %.*s: off minimal low medium high xhigh",
                  HOB_FMT(word));
     say_and_conclude(op, rc, &err);
@@ -307,10 +330,10 @@ static void start_move(hob_op *op) {
     hob_error err;
     hob_draft d;
     hob_jsonw w;
-    int rc = HOB_OK;
-    if (hob_run_active(&s->run))
+    int rc = hob_session_usable(s, &err);
+    if (rc >= 0 && hob_run_active(&s->run))
         rc = hob_fail(&err, HOB_EBUSY, 0, "a run is under way: cancel it or wait before moving");
-    else if (*to && !hob_history_find(s->view->history, hob_entry_seq(hob_str_z(to))))
+    else if (rc >= 0 && *to && !hob_history_find(s->view->history, hob_entry_seq(hob_str_z(to))))
         rc = hob_fail(&err, HOB_ENOENT, 0, "there is no entry %s in this session", to);
     if (rc >= 0) {
         hob_draft_init(&d, HOB_EVENT_BRANCH_MOVED);

@@ -67,8 +67,9 @@ static void on_page(int code, const hob_error *err, const hob_store_event *event
                     int more, void *user) {
     loader *l = user;
     uint64_t after = l->after;
-    l->s->inflight--;
     l->reading = false;
+    if (!hob_session_arrived(l->s) && l->code >= 0)
+        l->code = hob_fail(&l->err, HOB_ECANCELLED, 0, "the session was closed while it was read");
     if (l->code >= 0 && code < 0) {
         l->code = code;
         l->err = *err;

@@ -12,8 +12,8 @@ typedef struct looking {
 } looking;
 
 static int look(hob_session *s, void (*start)(hob_op *), hob_page **out, hob_error *err) {
-    looking l = {.op = {.start = start, .s = s}, .page = hob_page_create()};
-    int rc = hob_op_run(s->rt, &l.op, err);
+    looking l = {.op = {.start = start}, .page = hob_page_create()};
+    int rc = hob_session_run(s, &l.op, err);
     if (rc < 0)
         hob_page_destroy(l.page);
     else
@@ -83,7 +83,7 @@ static void start_info(hob_op *op) {
     hob_jsonw_kstr(&r.w, "thinking", hob_str_z(hob_thinking_name(s->thinking)));
     hob_jsonw_kstr_opt(&r.w, "title", s->view->title);
     hob_jsonw_kstr(&r.w, "permission_mode", hob_str_z(hob_mode_name(s->mode)));
-    hob_jsonw_kbool(&r.w, "running", hob_run_active(&s->run));
+    hob_jsonw_kbool(&r.w, "running", hob_run_active(&s->run) && !s->left_alone);
     hob_jsonw_kbool(&r.w, "parked", hob_run_parked(&s->run));
     hob_jsonw_kbool(&r.w, "unfinished", s->left_alone);
     hob_jsonw_kstr_opt(&r.w, "run_id", hob_str_z(s->run.id));
@@ -167,7 +167,11 @@ int hob_session_tree(hob_session *s, hob_page **out, hob_error *err) {
 }
 
 int hob_session_entries(hob_session *s, uint64_t after, hob_page **out, hob_error *err) {
-    return hob_store_events_page(s->rt, s->store, hob_str_z(s->id), after, 0, out, err);
+    int rc = hob_session_enter(s, err);
+    if (rc < 0) return rc;
+    rc = hob_store_events_page(s->rt, s->store, hob_str_z(s->id), after, 0, out, err);
+    hob_session_leave(s);
+    return rc;
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------ */
@@ -195,8 +199,8 @@ static void start_model(hob_op *op) {
 }
 
 int hob_session_model(hob_session *s, char *buf, size_t cap) {
-    looking l = {.op = {.start = start_model, .s = s}, .buf = buf, .cap = cap};
-    return hob_op_run(s->rt, &l.op, NULL);
+    looking l = {.op = {.start = start_model}, .buf = buf, .cap = cap};
+    return hob_session_run(s, &l.op, NULL);
 }
 
 static void start_thinking(hob_op *op) {
@@ -205,8 +209,8 @@ static void start_thinking(hob_op *op) {
 }
 
 int hob_session_thinking(hob_session *s, char *buf, size_t cap) {
-    looking l = {.op = {.start = start_thinking, .s = s}, .buf = buf, .cap = cap};
-    return hob_op_run(s->rt, &l.op, NULL);
+    looking l = {.op = {.start = start_thinking}, .buf = buf, .cap = cap};
+    return hob_session_run(s, &l.op, NULL);
 }
 
 const hob_config *hob_session_config(hob_session *s) {

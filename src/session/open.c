@@ -7,6 +7,8 @@
  */
 #include "session/session.h"
 
+#include <unistd.h>
+
 enum { SYSTEM_MAX = 1u << 20 };
 
 typedef struct opening {
@@ -62,37 +64,31 @@ static void on_kick(hob_timer *t) {
 
 /* ---- the end of the chain ----------------------------------------------------------------------------- */
 
-static void ignore_done(int code, const hob_error *err, void *user) {
-    (void)err;
-    (void)user;
-    if (code < 0) hob_log(HOB_LOG_WARN, "session", "a session was not released cleanly");
-}
-
+/* What is owned by now is let go of by whoever opens: see hob_session_create. */
 static void give_up(opening *op, int code, const hob_error *err) {
     hob_session *s = op->s;
     hob_error e = {.code = code};
     if (err) e = *err;
-    if (s->epoch) s->store->ops->release(s->store, hob_str_z(s->id), s->epoch, ignore_done, NULL);
-    if (s->epoch && s->fresh) s->store->ops->remove(s->store, hob_str_z(s->id), ignore_done, NULL);
-    hob_session_free(s);
+    s->let_go = true;
+    if (s->epoch)
+        op->op.user = s;
+    else
+        hob_session_free(s);
     hob_op_done(&op->op, code, &e);
 }
 
-static int handle_unfinished(hob_session *s, hob_on_unfinished want, hob_error *err) {
-    bool unfinished = hob_run_active(&s->run) && !hob_run_parked(&s->run);
-    if (!unfinished) {
-        bool pending = !hob_run_active(&s->run) && !s->run.settled;
+int hob_session_take_up(hob_session *s, hob_on_unfinished want, hob_error *err) {
+    bool pending = !hob_run_active(&s->run) && !s->run.settled;
+    s->left_alone = hob_run_unfinished(&s->run);
+    if (!s->left_alone)
         return pending ? hob_session_input(s, &(hob_input){.kind = HOB_INPUT_NEXT}, err) : HOB_OK;
-    }
-    if (want == HOB_UNFINISHED_LEAVE) {
-        s->left_alone = true;
-        return HOB_OK;
-    }
+    if (want == HOB_UNFINISHED_LEAVE) return HOB_OK;
     int rc = hob_session_say_settings(s, err);
-    if (rc < 0) return rc;
     hob_input in = {.kind = want == HOB_UNFINISHED_RESUME ? HOB_INPUT_RESUME : HOB_INPUT_CANCEL,
                     .ending = HOB_ENDING_SETTLE};
-    return hob_session_input(s, &in, err);
+    if (rc >= 0) rc = hob_session_input(s, &in, err);
+    if (rc >= 0) s->left_alone = false;
+    return rc;
 }
 
 static void ready(opening *op) {
@@ -102,12 +98,11 @@ static void ready(opening *op) {
     s->reading = true;
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
     int rc = hob_session_apply_options(s, op->o, &err);
-    if (rc >= 0) rc = handle_unfinished(s, op->o->on_unfinished, &err);
+    if (rc >= 0) rc = hob_session_take_up(s, op->o->on_unfinished, &err);
     if (rc < 0) {
         give_up(op, rc, &err);
         return;
     }
-    hob_list_push(&s->rt->sessions, &s->link);
     hob_session_deliver(s);
     hob_session_rest(s);
     op->op.user = s;
@@ -165,9 +160,7 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
         give_up(op, rc, &e);
         return;
     }
-    s->fresh = false;
     hob_session_commit(s);
-    hob_list_push(&s->rt->sessions, &s->link);
     s->cursor = s->live_from = s->view->last_seq;
     s->reading = true;
     op->op.user = s;
@@ -195,6 +188,7 @@ static void on_original(hob_session *s, int code, const hob_error *err, void *us
         .id = hob_str_z(s->id), .cwd = hob_str_z(s->cwd), .state = HOB_STR("idle")};
     row.parent = hob_str_z(s->forked_from);
     row.created_ms = row.updated_ms = hob_session_now(s);
+    hob_list_push(&s->rt->sessions, &s->link);
     s->inflight++;
     s->store->ops->own(s->store, hob_str_z(s->id), HOB_OWN_CREATE, &row, on_copy_owned, op);
 }
@@ -223,8 +217,25 @@ static void on_owned(int code, const hob_error *err, const hob_store_session *ro
     hob_session_load(s, hob_str_z(s->id), on_loaded, op);
 }
 
+static bool is_open(const hob_session *s) {
+    HOB_LIST_EACH (it, &s->rt->sessions) {
+        const hob_session *other = HOB_CONTAINER(it, hob_session, link);
+        if (other != s && other->store == s->store && !strcmp(other->id, s->id)) return true;
+    }
+    return false;
+}
+
+/* The store lets its own process own twice: two of us on one log is for us to prevent. */
 static void own(opening *op, int flags) {
     hob_session *s = op->s;
+    hob_error err;
+    if (is_open(s)) {
+        hob_fail(&err, HOB_EBUSY, 0, "session %s is open in this program (pid %d) already", s->id,
+                 (int)getpid());
+        give_up(op, HOB_EBUSY, &err);
+        return;
+    }
+    hob_list_push(&s->rt->sessions, &s->link);
     hob_clock *c = hob_loop_clock(s->rt->loop);
     hob_store_session row = {
         .id = hob_str_z(s->id), .cwd = hob_str_z(s->cwd), .state = HOB_STR("idle")};
@@ -368,6 +379,9 @@ int hob_session_create(hob_runtime *rt, const hob_session_opts *given, hob_sessi
     opening op = {.op = {.start = start}, .o = &o};
     int rc = check_options(&o, err);
     if (rc >= 0) rc = hob_op_run(rt, &op.op, err);
-    if (rc >= 0) *out = op.op.user;
+    if (rc >= 0)
+        *out = op.op.user;
+    else
+        hob_session_detach(op.op.user); /* all or nothing */
     return rc;
 }

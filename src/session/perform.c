@@ -76,7 +76,7 @@ static void keep(hob_flight *f, const hob_effect *e) {
 
 void hob_session_perform(hob_session *s) {
     hob_effect effects[HOB_EFFECTS_MAX];
-    if (s->failed || s->refolding || s->closing) return;
+    if (s->failed || s->refolding || s->let_go || s->left_alone) return;
     size_t n = hob_run_pending(&s->run, effects);
     HOB_LIST_EACH (it, &s->flights) HOB_CONTAINER(it, hob_flight, link)->seen = false;
     for (size_t i = 0; i < n; i++) {

@@ -75,8 +75,11 @@ static bool put_next(hob_session *s) {
     return put_event(s, s->tail[s->cursor + 1 - s->tail_base]);
 }
 
+/* Nothing will happen by itself, and all that happened is durable. */
 static bool settled(hob_session *s) {
-    return !hob_run_active(&s->run) && s->run.settled && s->durable == s->view->last_seq;
+    bool idle = !hob_run_active(&s->run) && s->run.settled;
+    bool alone = hob_run_parked(&s->run) && s->approver == HOB_APPROVER_NONE;
+    return (idle || alone || s->left_alone) && s->durable == s->view->last_seq;
 }
 
 static void call_back(hob_session *s) {
@@ -105,6 +108,7 @@ static void give_up_waiting(hob_session *s) {
 }
 
 void hob_session_deliver(hob_session *s) {
+    if (s->let_go) return;
     give_up_waiting(s);
     do {
         while (put_next(s)) {
@@ -120,7 +124,7 @@ void hob_session_deliver(hob_session *s) {
 void hob_session_publish(hob_session *s) {
     hob_runtime *rt = s->rt;
     pthread_mutex_lock(&rt->lock);
-    s->pub.running = hob_run_active(&s->run);
+    s->pub.running = hob_run_active(&s->run) && !s->left_alone;
     s->pub.parked = hob_run_parked(&s->run) && s->durable == s->view->last_seq;
     s->pub.settled = settled(s);
     s->pub.failed = s->failed != 0;

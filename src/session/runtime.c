@@ -118,9 +118,20 @@ static bool stopping(hob_runtime *rt) {
     return yes;
 }
 
+/* Who was to be woken waits on another thread. */
+static void pass_wake_on(hob_runtime *rt) {
+    if (!atomic_load(&rt->woken)) return;
+    pthread_mutex_lock(&rt->lock);
+    pthread_cond_broadcast(&rt->cond);
+    pthread_mutex_unlock(&rt->lock);
+}
+
 static void *run_loop(void *arg) {
     hob_runtime *rt = arg;
-    while (!stopping(rt)) hob_loop_run_once(rt->loop, -1);
+    while (!stopping(rt)) {
+        hob_loop_run_once(rt->loop, -1);
+        pass_wake_on(rt);
+    }
     return NULL;
 }
 
@@ -176,8 +187,7 @@ static void take_down(hob_op *op) {
 
 void hob_runtime_destroy(hob_runtime *rt) {
     hob_op op = {.start = take_down};
-    if (!rt || (hob_on_loop(rt) && rt->depth))
-        return; /* inside a callback: refused, nothing is freed */
+    if (!rt || hob_inside_callback(rt)) return; /* inside a callback: refused, nothing is freed */
     while (!hob_list_empty(&rt->sessions))
         hob_session_detach(HOB_LIST_FIRST(&rt->sessions, hob_session, link));
     hob_op_run(rt, &op, NULL);

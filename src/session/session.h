@@ -73,9 +73,17 @@ struct hob_op {
 int hob_op_run(hob_runtime *rt, hob_op *op, hob_error *err);
 void hob_op_done(hob_op *op, int rc, const hob_error *err); /* [loop] */
 bool hob_on_loop(hob_runtime *rt);
-/* Waits until *flag-like predicate is true; pumps the loop where that is ours to do. Predicate runs under rt->lock.
- * deadline in mono ms, < 0 = none. HOB_OK, HOB_ETIMEDOUT, HOB_EAGAIN (woken), HOB_EDEADLK. */
+bool hob_inside_callback(hob_runtime *rt);
+/* Waits until the predicate is true; pumps the loop where that is ours to do. The predicate runs under rt->lock.
+ * timeout_ms < 0 = none. HOB_OK, HOB_ETIMEDOUT, HOB_EAGAIN (woken; not when firmly), HOB_EDEADLK. */
 int hob_wait_for(hob_runtime *rt, bool (*ready)(void *user), void *user, int64_t timeout_ms);
+int hob_wait_firmly(hob_runtime *rt, bool (*ready)(void *user), void *user, int64_t timeout_ms);
+
+/* A session is not freed while a call on it is under way. HOB_ECANCELLED when it is being let go of. */
+int hob_session_enter(hob_session *s, hob_error *err);
+void hob_session_hold(hob_session *s); /* the same, whatever becomes of it */
+void hob_session_leave(hob_session *s);
+int hob_session_run(hob_session *s, hob_op *op, hob_error *err); /* hob_op_run between the two */
 
 /* ---- mailbox.c: events on their way to one reader ------------------------------------------------ */
 
@@ -192,14 +200,21 @@ struct hob_session {
     int64_t clock_base; /* session time = clock_base + monotonic time */
     int failed;         /* HOB_E… once a commit failed; until refolded */
     hob_error fail_error;
-    bool refolding, closing, closed;
+    bool refolding;
+    bool closing;      /* no new work is admitted */
+    bool let_go;       /* nothing is written and nothing performed any more */
+    bool used;         /* something was written since it was opened */
     bool left_alone;   /* an unfinished run that is neither resumed nor settled yet */
     unsigned inflight; /* store calls not yet answered */
     hob_op *close_op;  /* waits until they are */
     /* protected by rt->lock: what other threads may ask without waiting */
     struct {
-        bool running, parked, settled, failed;
+        bool running, parked, failed;
+        bool settled; /* nothing will happen by itself */
+        bool leaving; /* no call may begin, and those that wait come back */
+        bool gone;    /* let go of; to be freed */
     } pub;
+    unsigned callers; /* calls under way */
     /* effects */
     hob_list flights;
     hob_timer kick;
@@ -240,6 +255,7 @@ int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_err
 void hob_session_commit(hob_session *s);
 void hob_session_rest(hob_session *s); /* one that is settled lets go of what it can make again */
 void hob_session_trim_tail(hob_session *s);
+int hob_session_usable(hob_session *s, hob_error *err); /* or why nothing can be written now */
 void hob_session_fail(hob_session *s, int code, const hob_error *err);
 void hob_session_env(hob_session *s, hob_run_env *env);
 void hob_session_publish(hob_session *s); /* pub.*, and wakes who waits */
@@ -278,6 +294,9 @@ typedef struct hob_tool_output {
 } hob_tool_output;
 void hob_session_tool_output(hob_session *s, const hob_tool_output *o);
 
+/* ---- wait.c: a predicate for hob_wait_for ----------------------------------------------------------------- */
+bool hob_session_at_rest(void *session);
+
 /* ---- result.c ------------------------------------------------------------------------------------------- */
 void hob_session_note_result(hob_session *s, const hob_event *e, const hob_json *data);
 hob_result *hob_session_result(hob_session *s);
@@ -306,11 +325,13 @@ int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_err
 /* Writes what a reader of the log must know: session_opened once, config_changed when something differs. */
 int hob_session_say_settings(hob_session *s, hob_error *err);
 
-/* ---- close.c: a store call was answered. False: the session is gone, touch nothing. -------------------------- */
+/* ---- close.c: a store call was answered. False: the session is being let go of, start nothing more. ---------- */
 bool hob_session_arrived(hob_session *s);
 
 /* ---- open.c ----------------------------------------------------------------------------------------- */
 hob_session *hob_session_new(hob_runtime *rt);
+/* What follows from the log as it was found: an unfinished run is resumed, settled or left alone. */
+int hob_session_take_up(hob_session *s, hob_on_unfinished want, hob_error *err);
 void hob_session_free(hob_session *s);
 
 #endif

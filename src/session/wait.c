@@ -6,7 +6,8 @@
 /* ---- events ---------------------------------------------------------------------------------------------- */
 
 static bool box_ready(void *user) {
-    return hob_mailbox_ready(&((hob_session *)user)->box);
+    hob_session *s = user;
+    return s->pub.leaving || hob_mailbox_ready(&s->box);
 }
 
 static void start_refill(hob_op *op) {
@@ -15,22 +16,42 @@ static void start_refill(hob_op *op) {
     hob_op_done(op, HOB_OK, NULL);
 }
 
-int hob_session_next_event(hob_session *s, int64_t timeout_ms, hob_event **out) {
+static bool is_leaving(hob_session *s) {
+    pthread_mutex_lock(&s->rt->lock);
+    bool yes = s->pub.leaving;
+    pthread_mutex_unlock(&s->rt->lock);
+    return yes;
+}
+
+/* More was held back while the mailbox was full. */
+static int refill(hob_session *s) {
+    hob_op op = {.start = start_refill, .s = s};
+    return hob_op_run(s->rt, &op, NULL);
+}
+
+static int next_event(hob_session *s, int64_t timeout_ms, hob_event **out) {
     bool ended;
-    int error;
-    for (;;) {
+    int error, rc = HOB_OK;
+    while (rc >= 0) {
         if (hob_mailbox_take(&s->box, hob_str_z(s->id), out, &ended, &error)) return 1;
         if (error) return error;
-        if (hob_mailbox_unhold(&s->box)) { /* more was held back while the mailbox was full */
-            hob_op op = {.start = start_refill, .s = s};
-            int rc = hob_op_run(s->rt, &op, NULL);
-            if (rc < 0) return rc;
-            continue;
-        }
-        if (ended) return 0;
-        int rc = hob_wait_for(s->rt, box_ready, s, timeout_ms);
-        if (rc < 0) return rc;
+        if (is_leaving(s)) return HOB_ECANCELLED;
+        if (hob_mailbox_unhold(&s->box))
+            rc = refill(s);
+        else if (ended)
+            return 0;
+        else
+            rc = hob_wait_for(s->rt, box_ready, s, timeout_ms);
     }
+    return rc;
+}
+
+int hob_session_next_event(hob_session *s, int64_t timeout_ms, hob_event **out) {
+    int rc = hob_session_enter(s, NULL);
+    if (rc < 0) return rc;
+    rc = next_event(s, timeout_ms, out);
+    hob_session_leave(s);
+    return rc;
 }
 
 int hob_session_fd(hob_session *s) {
@@ -56,8 +77,8 @@ static void start_seek(hob_op *op) {
 }
 
 int hob_session_seek(hob_session *s, uint64_t seq) {
-    reading r = {.op = {.start = start_seek, .s = s}, .seq = seq};
-    return hob_op_run(s->rt, &r.op, NULL);
+    reading r = {.op = {.start = start_seek}, .seq = seq};
+    return hob_session_run(s, &r.op, NULL);
 }
 
 static void start_on_event(hob_op *op) {
@@ -70,20 +91,24 @@ static void start_on_event(hob_op *op) {
 }
 
 int hob_session_on_event(hob_session *s, hob_event_fn fn, void *user) {
-    reading r = {.op = {.start = start_on_event, .s = s}, .fn = fn, .user = user};
-    return hob_op_run(s->rt, &r.op, NULL);
+    reading r = {.op = {.start = start_on_event}, .fn = fn, .user = user};
+    return hob_session_run(s, &r.op, NULL);
 }
 
 /* ---- the end of the work ------------------------------------------------------------------------------------ */
 
-static bool at_rest(void *user) {
+bool hob_session_at_rest(void *user) {
     hob_session *s = user;
-    return s->pub.settled || s->pub.failed || (s->pub.parked && s->approver == HOB_APPROVER_NONE);
+    return s->pub.settled || s->pub.failed;
+}
+
+static bool done_waiting(void *user) {
+    return hob_session_at_rest(user) || ((hob_session *)user)->pub.leaving;
 }
 
 /* Who does not want to wait is told how it stands, also when someone could still answer. */
-static bool at_rest_or_parked(void *user) {
-    return at_rest(user) || ((hob_session *)user)->pub.parked;
+static bool done_waiting_or_parked(void *user) {
+    return done_waiting(user) || ((hob_session *)user)->pub.parked;
 }
 
 typedef struct resulting {
@@ -96,13 +121,22 @@ static void start_result(hob_op *op) {
     hob_op_done(op, HOB_OK, NULL);
 }
 
-int hob_session_wait(hob_session *s, int64_t timeout_ms, hob_result **out, hob_error *err) {
+static int wait_for_result(hob_session *s, int64_t timeout_ms, hob_result **out, hob_error *err) {
     resulting r = {.op = {.start = start_result, .s = s}};
-    int rc = hob_wait_for(s->rt, timeout_ms ? at_rest : at_rest_or_parked, s, timeout_ms);
+    int rc = hob_wait_for(s->rt, timeout_ms ? done_waiting : done_waiting_or_parked, s, timeout_ms);
+    if (rc >= 0 && is_leaving(s)) rc = HOB_ECANCELLED;
     if (rc < 0) return hob_fail(err, rc, 0, "%s", hob_error_text(rc));
     if (!out) return HOB_OK;
     rc = hob_op_run(s->rt, &r.op, err);
     if (rc >= 0) *out = r.result;
+    return rc;
+}
+
+int hob_session_wait(hob_session *s, int64_t timeout_ms, hob_result **out, hob_error *err) {
+    int rc = hob_session_enter(s, err);
+    if (rc < 0) return rc;
+    rc = wait_for_result(s, timeout_ms, out, err);
+    hob_session_leave(s);
     return rc;
 }
 

@@ -3,7 +3,11 @@
 #include "support/check.h"
 #include "support/describe.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
@@ -56,6 +60,45 @@ void host_finish(host *r) {
     host_close(r);
     hob_config_destroy(r->config);
     hob_test_folder_remove(&r->folder);
+}
+
+void host_reopen(host *r, hob_on_unfinished what) {
+    hob_session_id(r->s, r->id, sizeof r->id);
+    host_close(r);
+    r->so.choice = HOB_SESSION_OPEN;
+    r->so.id = r->id;
+    r->so.on_unfinished = what;
+    host_open(r);
+}
+
+void host_run_and_kill(host *r, const char *prompt, hob_event_type when, const char *field,
+                       const char *value) {
+    int pipefd[2], status;
+    assert_int_equal(pipe(pipefd), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        host_open(r);
+        hob_session_id(r->s, r->id, sizeof r->id);
+        if (hob_session_prompt(r->s, hob_str_z(prompt), &r->err) < 0) _exit(1);
+        host_until(r, when, field, value);
+        if (write(pipefd[1], r->id, sizeof r->id) != sizeof r->id) _exit(1);
+        raise(SIGKILL);
+    }
+    assert_int_equal(read(pipefd[0], r->id, sizeof r->id), sizeof r->id);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    close(pipefd[0]);
+    close(pipefd[1]);
+    r->so.choice = HOB_SESSION_OPEN;
+    r->so.id = r->id;
+}
+
+void host_disk_full(bool full) {
+    struct rlimit l;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &l);
+    l.rlim_cur = full ? 0 : RLIM_INFINITY;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
 }
 
 /* ---- work ---------------------------------------------------------------------------------------- */
@@ -138,6 +181,34 @@ int host_count(host *r, const char *type) {
     for (const char *p = host_log(r); p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
         n += !strncmp(p, type, len) && (p[len] == ' ' || p[len] == '\n');
     return n;
+}
+
+/* ---- tools ------------------------------------------------------------------------------------------------ */
+
+static void run_quick(const hob_tool_call *call, hob_reply *reply, void *user) {
+    (void)call;
+    if (user) ++*(int *)user;
+    hob_reply_text(reply, HOB_OUTCOME_OK, hob_str_z("quick result"));
+}
+
+static void run_silent(const hob_tool_call *call, hob_reply *reply, void *user) {
+    (void)call, (void)reply, (void)user;
+}
+
+hob_tool host_tool(const char *name, hob_tool_class class_, int *count) {
+    hob_tool t = HOB_TOOL_INIT;
+    t.name = name;
+    t.description = "a tool";
+    t.class_ = class_;
+    t.run = run_quick;
+    t.user = count;
+    return t;
+}
+
+hob_tool host_silent_tool(const char *name, hob_tool_class class_) {
+    hob_tool t = host_tool(name, class_, NULL);
+    t.run = run_silent;
+    return t;
 }
 
 /* ---- gates ------------------------------------------------------------------------------------------------ */

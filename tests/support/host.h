@@ -24,6 +24,7 @@ typedef struct host {
     hob_session_opts so;
     hob_error err;
     hob_result *result;
+    char id[64];     /* host_reopen, host_run_and_kill */
     char log[65536]; /* host_log */
     char text[8192]; /* host_text */
 } host;
@@ -36,6 +37,14 @@ void host_finish(host *r);          /* all, and the folder */
 void host_config(host *r, const char *path, const char *json); /* before host_open */
 void host_script(host *r, const char *script);                 /* replaces the script file */
 
+/* Lets go of the session and opens it again in a new runtime. */
+void host_reopen(host *r, hob_on_unfinished what);
+/* Starts a run in a process of its own, which kills itself when it has seen the event; the options then say to open
+ * that session. */
+void host_run_and_kill(host *r, const char *prompt, hob_event_type when, const char *field,
+                       const char *value);
+void host_disk_full(bool full); /* no file of this process can grow */
+
 /* prompt_and_wait; returns the status ("completed"), static until the next call. */
 const char *host_prompt(host *r, const char *text);
 const char *host_wait(host *r);
@@ -46,6 +55,10 @@ hob_event *host_until(host *r, hob_event_type type, const char *field, const cha
 const char *host_log(host *r);
 /* How many stored events have this type name. */
 int host_count(host *r, const char *type);
+
+/* A tool without arguments that answers at once ("quick result") and counts, or never answers. */
+hob_tool host_tool(const char *name, hob_tool_class class_, int *count);
+hob_tool host_silent_tool(const char *name, hob_tool_class class_);
 
 /* A host tool that waits until the test lets it go. */
 typedef struct gate {

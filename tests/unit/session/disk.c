@@ -2,19 +2,9 @@
 #include "support/check.h"
 #include "support/host.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
-
-static void limit_files(rlim_t bytes) {
-    struct rlimit l;
-    getrlimit(RLIMIT_FSIZE, &l);
-    l.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
-}
 
 static void open_full(host *r, const char *script) {
-    signal(SIGXFSZ, SIG_IGN);
     host_init(r, script);
     r->ro.store = "sqlite";
     host_open(r);
@@ -28,11 +18,11 @@ static void test_session_disk__full_is_an_error_and_nothing_is_lost(void **state
     open_full(&r, "{'otherwise':[{'text':'hello'}]}");
     assert_string_equal(host_prompt(&r, "one"), "completed");
     snprintf(before, sizeof before, "%s", host_log(&r));
-    limit_files(0);
+    host_disk_full(true);
     int rc = hob_session_prompt(r.s, hob_str_z("two"), &r.err);
     assert_int_equal(rc, HOB_ESTORE);
     assert_true(strlen(r.err.message) > 10);
-    limit_files(RLIM_INFINITY);
+    host_disk_full(false);
     assert_string_equal(host_log(&r), before); /* nothing half written, nothing lost */
     assert_string_equal(host_prompt(&r, "three"), "completed");
     assert_int_equal(host_count(&r, "user_message"), 2);
@@ -47,7 +37,6 @@ static void test_session_disk__full_in_mid_run_ends_the_run(void **state) {
     hob_event *e;
     int rc;
     (void)state;
-    signal(SIGXFSZ, SIG_IGN);
     host_init(
         &r,
         "{'rules':[{'when':{'user':'go','step':1},'reply':[{'tool':'a','args':{}}]},{'reply':[{'text':'fine'}]}]}");
@@ -59,13 +48,13 @@ static void test_session_disk__full_in_mid_run_ends_the_run(void **state) {
     assert_ok(hob_session_prompt(r.s, hob_str_z("go"), &r.err), r.err);
     gate_wait_started(&g, 1);
     hob_event_unref(host_until(&r, HOB_EVENT_TOOL_STARTED, NULL, NULL));
-    limit_files(0);
+    host_disk_full(true);
     gate_answer(&g, "done");
     while ((rc = hob_session_next_event(r.s, 30000, &e)) == 1) hob_event_unref(e);
     assert_int_equal(rc, HOB_ESTORE);
     assert_string_equal(host_wait(&r), "failed");
     assert_int_equal(hob_result_code(r.result), HOB_ESTORE);
-    limit_files(RLIM_INFINITY);
+    host_disk_full(false);
     assert_string_equal(host_prompt(&r, "next"), "completed");
     assert_string_equal(host_text(&r), "fine");
     assert_non_null(strstr(host_log(&r), "tool_finished m4.0 a unknown"));

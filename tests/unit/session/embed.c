@@ -135,6 +135,36 @@ static void test_session_embed__a_late_reader_misses_nothing(void **state) {
     host_finish(&r);
 }
 
+static void *wake(void *rt) {
+    hob_runtime_wake(rt);
+    return NULL;
+}
+
+/* A wait can be interrupted, in either mode, also when the interruption comes first. */
+static void test_session_embed__a_wait_can_be_woken(void **state) {
+    host r;
+    hob_event *e;
+    pthread_t thread;
+    (void)state;
+    for (int mode = 0; mode < 2; mode++) {
+        host_init(&r, "{'otherwise':[{'wait':true}]}");
+        r.ro.loop = mode ? HOB_LOOP_HOST : HOB_LOOP_OWN_THREAD;
+        host_open(&r);
+        assert_ok(hob_session_prompt(r.s, hob_str_z("hi"), &r.err), r.err);
+        hob_event_unref(host_until(&r, HOB_EVENT_MESSAGE_OPEN, NULL, NULL));
+        hob_runtime_wake(r.rt);
+        assert_int_equal(hob_session_wait(r.s, -1, NULL, &r.err), HOB_EAGAIN);
+        pthread_create(&thread, NULL, wake, r.rt);
+        assert_int_equal(hob_session_next_event(r.s, -1, &e), HOB_EAGAIN);
+        pthread_join(thread, NULL);
+        assert_int_equal(hob_session_wait(r.s, 0, NULL, &r.err), HOB_ETIMEDOUT);
+        hob_runtime_wake(r.rt); /* closing is not put off by it */
+        hob_session_close(r.s);
+        r.s = NULL;
+        host_finish(&r);
+    }
+}
+
 typedef struct commander {
     hob_session *s;
     int accepted;
@@ -218,6 +248,7 @@ int main(void) {
         cmocka_unit_test(test_session_embed__callbacks_may_not_block),
         cmocka_unit_test(test_session_embed__deltas_add_up_to_the_message),
         cmocka_unit_test(test_session_embed__a_late_reader_misses_nothing),
+        cmocka_unit_test(test_session_embed__a_wait_can_be_woken),
         cmocka_unit_test(test_session_embed__commands_from_many_threads),
         cmocka_unit_test(test_session_embed__many_sessions_in_one_runtime),
     };

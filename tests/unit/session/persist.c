@@ -2,74 +2,18 @@
 #include "support/check.h"
 #include "support/host.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char hello[] = "{'otherwise':[{'text':'hello there'}]}";
 
-static void reopen(host *r, const char *id, hob_on_unfinished what) {
-    host_close(r);
-    r->so.choice = HOB_SESSION_OPEN;
-    r->so.id = id;
-    r->so.on_unfinished = what;
-    host_open(r);
-}
-
-/* ---- a process of its own that dies ------------------------------------------------------------ */
-
-static void slow_run(const hob_tool_call *call, hob_reply *reply, void *user) {
-    (void)call, (void)reply, (void)user; /* never answers */
-}
-
-static void quick_run(const hob_tool_call *call, hob_reply *reply, void *user) {
-    (void)call;
-    if (user) ++*(int *)user;
-    hob_reply_text(reply, HOB_OUTCOME_OK, hob_str_z("quick result"));
-}
-
-static hob_tool make_tool(const char *name, hob_tool_class class_, bool slow, int *count) {
-    hob_tool t = HOB_TOOL_INIT;
-    t.name = name;
-    t.description = "a tool";
-    t.class_ = class_;
-    t.run = slow ? slow_run : quick_run;
-    t.user = count;
-    return t;
-}
-
-/* Starts a run in a child process and kills it when it has seen the event; gives the session's id. */
-static void run_and_kill(host *r, const char *prompt, hob_event_type when, const char *field,
-                         const char *value, char id[64]) {
-    int pipefd[2], status;
-    assert_int_equal(pipe(pipefd), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        host_open(r);
-        hob_session_id(r->s, id, 64);
-        if (hob_session_prompt(r->s, hob_str_z(prompt), &r->err) < 0) _exit(1);
-        host_until(r, when, field, value);
-        if (write(pipefd[1], id, 64) != 64) _exit(1);
-        raise(SIGKILL);
-    }
-    assert_int_equal(read(pipefd[0], id, 64), 64);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    close(pipefd[0]);
-    close(pipefd[1]);
-    r->so.choice = HOB_SESSION_OPEN;
-    r->so.id = id;
-}
-
 /* IMP-29 */
 static void test_session_persist__a_killed_prompt_is_still_there(void **state) {
     host r;
-    char id[64];
     (void)state;
     host_init(&r, "{'rules':[{'when':{'turn':1},'reply':[{'text':'late','delay_ms':200}]}]}");
     r.ro.store = "sqlite";
-    run_and_kill(&r, "remember me", HOB_EVENT_USER_MESSAGE, NULL, NULL, id);
+    host_run_and_kill(&r, "remember me", HOB_EVENT_USER_MESSAGE, NULL, NULL);
     host_open(&r);
     assert_string_equal(host_wait(&r), "completed"); /* resumed */
     assert_string_equal(host_text(&r), "late");
@@ -90,7 +34,6 @@ static void test_session_persist__a_killed_prompt_is_still_there(void **state) {
 /* IMP-46 */
 static void test_session_persist__a_finished_sibling_is_kept(void **state) {
     host r;
-    char id[64];
     hob_tool tools[2];
     (void)state;
     host_init(
@@ -98,12 +41,12 @@ static void test_session_persist__a_finished_sibling_is_kept(void **state) {
         "{'rules':[{'when':{'step':1},'reply':[{'tool':'quick','args':{}},{'tool':'slow','args':{}}]},"
         "{'reply':[{'text':'done'}]}]}");
     r.ro.store = "sqlite";
-    tools[0] = make_tool("quick", HOB_TOOL_READ_ONLY, false, NULL);
-    tools[1] = make_tool("slow", HOB_TOOL_READ_ONLY, true, NULL);
+    tools[0] = host_tool("quick", HOB_TOOL_READ_ONLY, NULL);
+    tools[1] = host_silent_tool("slow", HOB_TOOL_READ_ONLY);
     r.so.tools = tools;
     r.so.ntools = 2;
-    run_and_kill(&r, "go", HOB_EVENT_TOOL_FINISHED, "call", "m4.0", id);
-    tools[1].run = quick_run;
+    host_run_and_kill(&r, "go", HOB_EVENT_TOOL_FINISHED, "call", "m4.0");
+    tools[1].run = tools[0].run;
     host_open(&r);
     assert_string_equal(host_wait(&r), "completed");
     assert_non_null(
@@ -116,9 +59,8 @@ static void test_session_persist__a_finished_sibling_is_kept(void **state) {
 
 static void test_session_persist__an_unsafe_call_is_never_repeated(void **state) {
     host r;
-    char id[64];
     int ran = 0;
-    hob_tool t = make_tool("danger", HOB_TOOL_UNSAFE, true, NULL);
+    hob_tool t = host_silent_tool("danger", HOB_TOOL_UNSAFE);
     (void)state;
     host_init(
         &r,
@@ -127,8 +69,8 @@ static void test_session_persist__an_unsafe_call_is_never_repeated(void **state)
     r.so.permission_mode = "yolo";
     r.so.tools = &t;
     r.so.ntools = 1;
-    run_and_kill(&r, "go", HOB_EVENT_TOOL_STARTED, NULL, NULL, id);
-    t = make_tool("danger", HOB_TOOL_UNSAFE, false, &ran);
+    host_run_and_kill(&r, "go", HOB_EVENT_TOOL_STARTED, NULL, NULL);
+    t = host_tool("danger", HOB_TOOL_UNSAFE, &ran);
     host_open(&r);
     assert_string_equal(host_wait(&r), "completed");
     assert_int_equal(ran, 0);
@@ -139,8 +81,7 @@ static void test_session_persist__an_unsafe_call_is_never_repeated(void **state)
 
 static void test_session_persist__settle_ends_what_was_left(void **state) {
     host r;
-    char id[64];
-    hob_tool t = make_tool("look", HOB_TOOL_READ_ONLY, true, NULL);
+    hob_tool t = host_silent_tool("look", HOB_TOOL_READ_ONLY);
     (void)state;
     host_init(
         &r,
@@ -148,7 +89,7 @@ static void test_session_persist__settle_ends_what_was_left(void **state) {
     r.ro.store = "sqlite";
     r.so.tools = &t;
     r.so.ntools = 1;
-    run_and_kill(&r, "go", HOB_EVENT_TOOL_STARTED, NULL, NULL, id);
+    host_run_and_kill(&r, "go", HOB_EVENT_TOOL_STARTED, NULL, NULL);
     r.so.on_unfinished = HOB_UNFINISHED_SETTLE;
     host_open(&r);
     assert_int_equal(hob_session_is_running(r.s), 0);
@@ -161,11 +102,10 @@ static void test_session_persist__settle_ends_what_was_left(void **state) {
 
 static void test_session_persist__leave_decides_later(void **state) {
     host r;
-    char id[64];
     (void)state;
     host_init(&r, "{'otherwise':[{'text':'late','delay_ms':200}]}");
     r.ro.store = "sqlite";
-    run_and_kill(&r, "go", HOB_EVENT_USER_MESSAGE, NULL, NULL, id);
+    host_run_and_kill(&r, "go", HOB_EVENT_USER_MESSAGE, NULL, NULL);
     r.so.on_unfinished = HOB_UNFINISHED_LEAVE;
     host_open(&r);
     assert_int_equal(host_count(&r, "run_finished"), 0);
@@ -206,7 +146,7 @@ static void test_session_persist__a_second_owner_is_refused_by_name(void **state
 /* IMP-28, TRAP-1 */
 static void test_session_persist__the_order_is_causal(void **state) {
     host r;
-    hob_tool t = make_tool("look", HOB_TOOL_READ_ONLY, false, NULL);
+    hob_tool t = host_tool("look", HOB_TOOL_READ_ONLY, NULL);
     (void)state;
     host_init(
         &r,
@@ -247,10 +187,8 @@ static void test_session_persist__set_model(void **state) {
     assert_ok(hob_session_set_model(r.s, second, &r.err), r.err);
     assert_string_equal(host_prompt(&r, "hi"), "completed");
     assert_string_equal(host_text(&r), "other");
-    char id[64];
-    hob_session_id(r.s, id, sizeof id);
     r.so.model = NULL; /* the session remembers */
-    reopen(&r, id, HOB_UNFINISHED_RESUME);
+    host_reopen(&r, HOB_UNFINISHED_RESUME);
     hob_session_model(r.s, model, sizeof model);
     assert_string_equal(model, second);
     host_finish(&r);
@@ -259,15 +197,13 @@ static void test_session_persist__set_model(void **state) {
 /* IMP-48 */
 static void test_session_persist__entries_since_a_cursor(void **state) {
     host r;
-    char id[64];
     hob_page *p;
     (void)state;
     host_init(&r, hello);
     r.ro.store = "sqlite";
     host_open(&r);
     host_prompt(&r, "one");
-    hob_session_id(r.s, id, sizeof id);
-    reopen(&r, id, HOB_UNFINISHED_RESUME);
+    host_reopen(&r, HOB_UNFINISHED_RESUME);
     host_prompt(&r, "two");
     assert_ok(hob_session_entries(r.s, 7, &p, &r.err), r.err);
     assert_int_equal(hob_page_count(p), 6);
@@ -303,21 +239,20 @@ static void test_session_persist__continue_finds_the_newest_here(void **state) {
 
 static void test_session_persist__a_fork_leaves_the_original_alone(void **state) {
     host r;
-    char id[64], copy[64];
+    char copy[64];
     hob_page *p;
     (void)state;
     host_init(&r, "{'otherwise':[{'text':'turn {{turn}}'}]}");
     r.ro.store = "sqlite";
     host_open(&r);
     host_prompt(&r, "one");
-    hob_session_id(r.s, id, sizeof id);
     r.so.flags = HOB_SESSION_FORK;
-    reopen(&r, id, HOB_UNFINISHED_RESUME);
+    host_reopen(&r, HOB_UNFINISHED_RESUME);
     hob_session_id(r.s, copy, sizeof copy);
-    assert_string_not_equal(copy, id);
+    assert_string_not_equal(copy, r.id);
     assert_string_equal(host_prompt(&r, "two"), "completed");
     assert_string_equal(host_text(&r), "turn 2"); /* it knows the past */
-    assert_ok(hob_runtime_events(r.rt, id, 0, 0, &p, &r.err), r.err);
+    assert_ok(hob_runtime_events(r.rt, r.id, 0, 0, &p, &r.err), r.err);
     assert_int_equal(hob_page_count(p), 7);
     hob_page_destroy(p);
     host_finish(&r);
