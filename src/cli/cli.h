@@ -101,6 +101,8 @@ size_t hob_command_count(void);
 const hob_command *hob_command_at(size_t i);
 /* help.c: made from the tables. */
 void hob_help_print(hob_cli *cli, const hob_command *c);
+/* HOB_EINVAL: these words are nothing that the command does. */
+int hob_command_misused(const hob_command *c, const hob_words *words, hob_error *err);
 
 /* ---- start.c --------------------------------------------------------------------------------- */
 /* Folder, colours, log. HOB_EINVAL, HOB_ENOENT. */

@@ -63,9 +63,12 @@ static void on_leaf(const char *path, hob_str json, hob_origin origin, hob_str s
     if (!l->o->origin) return;
     hob_buf b;
     hob_buf_init(&b, 8192);
-    hob_buf_addz(&b, origin_name(origin));
-    if (source.n && !hob_str_eqz(source, origin_name(origin)))
-        hob_buf_addf(&b, " (%.*s)", HOB_FMT(source));
+    if (origin == HOB_ORIGIN_BUILTIN)
+        hob_buf_addz(&b, "built-in");
+    else if (source.n && !hob_str_eqz(source, origin_name(origin)))
+        hob_buf_addf(&b, "%s (%.*s)", origin_name(origin), HOB_FMT(source));
+    else
+        hob_buf_addz(&b, origin_name(origin));
     hob_table_add(&l->table, hob_buf_str(&b));
     hob_buf_finish(&b);
 }
@@ -77,7 +80,8 @@ static int run(hob_cli *cli, char *const *argv) {
     int code = hob_cli_parse(cli, &hob_command_config, argv, &o, &rest);
     if (code >= 0) goto out;
     if (rest.words.n != 1 || strcmp(rest.words.at[0], "show")) {
-        hob_tell_errorf(cli, "hob config show [--origin] [--json]");
+        hob_command_misused(&hob_command_config, &rest.words, &err);
+        hob_tell_error(cli, &err);
         code = HOB_EXIT_USAGE;
         goto out;
     }

@@ -7,6 +7,14 @@
 
 #define HELP_COLUMN 34
 
+/* A left side that reaches into the right column gets a line of its own. */
+static void add_row(hob_out *o, const char *left, const char *right) {
+    if (strlen(left) >= HELP_COLUMN)
+        hob_out_addf(o, "%s\n%*s%s\n", left, HELP_COLUMN, "", right);
+    else
+        hob_out_addf(o, "%-*s%s\n", HELP_COLUMN, left, right);
+}
+
 static void add_option(hob_out *o, const hob_opt *p) {
     char left[128];
     bool value = p->kind != HOB_OPT_FLAG && p->kind != HOB_OPT_SAME;
@@ -15,20 +23,18 @@ static void add_option(hob_out *o, const hob_opt *p) {
     const char *shut = p->kind == HOB_OPT_MAYBE ? "]" : "";
     char letter[5] = "    ";
     if (p->letter) snprintf(letter, sizeof letter, "-%c, ", p->letter);
-    int n = snprintf(left, sizeof left, "  %s--%s%s%s%s", letter, p->name, open, arg, shut);
-    if (n >= HELP_COLUMN)
-        hob_out_addf(o, "%s\n%*s%s\n", left, HELP_COLUMN, "", p->help);
-    else
-        hob_out_addf(o, "%-*s%s\n", HELP_COLUMN, left, p->help);
+    snprintf(left, sizeof left, "  %s--%s%s%s%s", letter, p->name, open, arg, shut);
+    add_row(o, left, p->help);
 }
 
 static void add_commands(hob_out *o) {
     hob_out_addf(o, "\ncommands (hob COMMAND --help says more)\n");
     for (size_t i = 0; i < hob_command_count(); i++) {
         const hob_command *c = hob_command_at(i);
-        hob_out_addf(o, "  %-*s%s\n", HELP_COLUMN - 2, c->usage, c->summary);
+        char left[128];
+        snprintf(left, sizeof left, "  %s", c->usage);
+        add_row(o, left, c->summary);
     }
-    hob_out_addf(o, "  %-*s%s\n", HELP_COLUMN - 2, "--version", "the version");
 }
 
 static void add_front(hob_out *o) {
@@ -58,4 +64,15 @@ void hob_help_print(hob_cli *cli, const hob_command *c) {
                "4 limit, 5 refused because nobody could be asked, 6 session busy,\n"
                "7 no such session or model, 130 and 143 stopped by a signal\n");
     hob_out_flush(o);
+}
+
+int hob_command_misused(const hob_command *c, const hob_words *words, hob_error *err) {
+    hob_buf said;
+    hob_buf_init(&said, 200);
+    for (size_t i = 0; i < words->n; i++) hob_buf_addf(&said, " %.60s", words->at[i]);
+    int code = hob_fail(err, HOB_EINVAL, 0,
+                        "'hob %s%.*s' is nothing hob can do; use hob %s (a prompt: hob -- %s …)",
+                        c->name, HOB_FMT(hob_buf_str(&said)), c->usage, c->name);
+    hob_buf_finish(&said);
+    return code;
 }

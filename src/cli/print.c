@@ -101,6 +101,9 @@ int hob_printer_result(hob_printer *p, const hob_result *r) {
     if (p->format != HOB_FORMAT_TEXT) print_line(p, hob_result_json(r));
     hob_out_write(&p->cli->out);
     tell_ending(p, r);
+    if (p->refused)
+        hob_tell_note(p->cli, "a call was refused because nobody could be asked; --allow RULE or "
+                              "--permission-mode lets such calls run");
     int code = hob_exit_of_result(hob_result_status(r), hob_result_code(r));
     return code == HOB_EXIT_OK && p->refused ? HOB_EXIT_REFUSED : code;
 }

@@ -157,6 +157,10 @@ static int add_files(hob_jsonw *w, const hob_prompt_from *from, size_t *count, h
     for (size_t i = 0; code >= 0 && i < from->rest->words.n; i++) {
         if (!is_file(from->rest, i)) continue;
         code = add_file(w, from->rest->words.at[i] + 1, false, err);
+        if (code < 0 && err && err->sub == ENOENT)
+            hob_fail(err, HOB_EINVAL, ENOENT,
+                     "%.300s: there is no such file; the plain word is @%.100s",
+                     from->rest->words.at[i], from->rest->words.at[i]);
         ++*count;
     }
     for (size_t i = 0; code >= 0 && i < from->images->n; i++) {

@@ -144,7 +144,8 @@ static int run(hob_cli *cli, char *const *argv) {
     const char *what = w->n ? w->at[0] : "list";
     bool is_list = !strcmp(what, "list"), is_resume = !strcmp(what, "resume");
     if ((!is_list && !is_resume) || w->n > (is_list ? 1 : 2)) {
-        hob_tell_errorf(cli, "hob runs list, or hob runs resume [RUN | SESSION]");
+        hob_command_misused(&hob_command_runs, w, &err);
+        hob_tell_error(cli, &err);
         code = HOB_EXIT_USAGE;
         goto out;
     }

@@ -153,7 +153,7 @@ static int dispatch(hob_cli *cli, const sessions_opts *o, const hob_words *w, ho
     const char *what = w->n ? w->at[0] : "list";
     bool is_list = !strcmp(what, "list");
     if ((!is_list && strcmp(what, "show")) || w->n > (is_list ? 1 : 2))
-        return hob_fail(err, HOB_EINVAL, 0, "hob sessions list, or hob sessions show [ID]");
+        return hob_command_misused(&hob_command_sessions, w, err);
     int code = hob_cli_start(cli, false, err);
     if (code < 0) return code;
     return is_list ? list(cli, o, err) : show(cli, o, w->n > 1 ? w->at[1] : NULL, err);

@@ -11,8 +11,10 @@
 static void add_text(const hob_json *content, hob_buf *out) {
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
         hob_str type = hob_json_get_str(b, "type");
-        if (hob_str_eqz(type, "text")) hob_show_text(out, hob_json_get_str(b, "text"));
-        if (hob_str_eqz(type, "image")) hob_buf_addz(out, "[picture]");
+        bool text = hob_str_eqz(type, "text"), image = hob_str_eqz(type, "image");
+        if ((text || image) && out->n && out->p[out->n - 1] != '\n') hob_buf_addc(out, '\n');
+        if (text) hob_show_text(out, hob_json_get_str(b, "text"));
+        if (image) hob_buf_addz(out, "[picture]");
     }
 }
 

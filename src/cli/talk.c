@@ -16,6 +16,7 @@ static void show_prompt(hob_talk *t) {
 
 static void become_idle(hob_talk *t) {
     t->state = t->no_input ? HOB_TALK_LEAVING : HOB_TALK_IDLE;
+    t->last_break = 0; /* a Ctrl-C that was meant for the run is none for the prompt */
     if (t->state == HOB_TALK_IDLE) show_prompt(t);
 }
 

@@ -75,22 +75,25 @@ static void do_quit(hob_talk *t, hob_str rest) {
 }
 
 static const struct {
-    const char *name, *help;
+    const char *name, *arg, *help;
     void (*run)(hob_talk *t, hob_str rest);
 } commands[] = {
-    {"/help", "these commands", do_help},
-    {"/model", "[MODEL]  show the model, or change it from the next step on", do_model},
-    {"/sessions", "the newest sessions of this folder", do_sessions},
-    {"/steer", "TEXT  change the direction of the run under way (so does any line typed meanwhile)",
+    {"/help", "", "these commands", do_help},
+    {"/model", " [MODEL]", "show the model, or change it from the next step on", do_model},
+    {"/sessions", "", "the newest sessions of this folder", do_sessions},
+    {"/steer", " TEXT", "change the direction of the run under way; so does any line typed then",
      do_steer},
-    {"/follow", "TEXT  a prompt for when the run under way is done", do_follow},
-    {"/quit", "leave; so does Ctrl-D", do_quit},
+    {"/follow", " TEXT", "a prompt for when the run under way is done", do_follow},
+    {"/quit", "", "leave; so does Ctrl-D", do_quit},
 };
 
 static void do_help(hob_talk *t, hob_str rest) {
     (void)rest;
     for (size_t i = 0; i < HOB_ARRAY_LEN(commands); i++)
-        hob_out_addf(&t->cli->out, "%-10s %s\n", commands[i].name, commands[i].help);
+        hob_out_addf(&t->cli->out, "%s%-*s %s\n", commands[i].name,
+                     15 - (int)strlen(commands[i].name), commands[i].arg, commands[i].help);
+    hob_out_addf(&t->cli->out, "%-15s %s\n", "Ctrl-C",
+                 "cancels the run under way, twice aborts it");
 }
 
 bool hob_talk_command(hob_talk *t, hob_str line) {

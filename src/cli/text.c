@@ -95,6 +95,13 @@ static void on_tool_started(hob_text *t, const hob_json *d) {
     hob_buf_finish(&b);
 }
 
+/* What hob itself says of a call begins with its outcome, for the model; here that is said already. */
+static hob_str without_outcome(hob_str text, hob_str outcome) {
+    bool said = hob_str_starts(text, outcome) &&
+                hob_str_starts(hob_str_skip(text, outcome.n), HOB_STR(": "));
+    return said ? hob_str_skip(text, outcome.n + 2) : text;
+}
+
 static void on_tool_finished(hob_text *t, const hob_json *d) {
     hob_buf b, text;
     bool calls = false;
@@ -105,7 +112,7 @@ static void on_tool_finished(hob_text *t, const hob_json *d) {
     hob_buf_init(&text, HELD_MAX);
     join_text(hob_json_get(d, "content"), &text, &calls);
     hob_buf_addf(&b, "%.*s: %.*s: ", HOB_FMT(hob_json_get_str(d, "tool")), HOB_FMT(outcome));
-    hob_show_line(&b, hob_buf_str(&text), SUMMARY_COLUMNS);
+    hob_show_line(&b, without_outcome(hob_buf_str(&text), outcome), SUMMARY_COLUMNS);
     remark(t, ok ? HOB_TINT_GREEN : HOB_TINT_YELLOW, ok ? "+" : "!", hob_buf_str(&b));
     hob_buf_finish(&b);
     hob_buf_finish(&text);
@@ -120,12 +127,6 @@ static void on_retry(hob_text *t, const hob_json *d) {
                   (long long)hob_json_get_int(d, "attempt", 0),
                   (long long)hob_json_get_int(d, "attempts", 0),
                   HOB_FMT(hob_json_get_str(d, "error")));
-}
-
-static void on_limit(hob_text *t, const hob_json *d) {
-    hob_text_end_line(t);
-    hob_tell_note(t->cli, "limit reached: %.*s (%g of %g)", HOB_FMT(hob_json_get_str(d, "limit")),
-                  hob_json_get_double(d, "value", 0), hob_json_get_double(d, "max", 0));
 }
 
 static void on_returned(hob_text *t, const hob_json *d) {
@@ -164,7 +165,6 @@ static void handle(hob_text *t, hob_event_type type, const hob_json *d) {
     case HOB_EVENT_TOOL_STARTED: on_tool_started(t, d); break;
     case HOB_EVENT_TOOL_FINISHED: on_tool_finished(t, d); break;
     case HOB_EVENT_RETRY_SCHEDULED: on_retry(t, d); break;
-    case HOB_EVENT_LIMIT_REACHED: on_limit(t, d); break;
     case HOB_EVENT_QUEUE_RETURNED: on_returned(t, d); break;
     case HOB_EVENT_WARNING: on_note(t, d); break;
     case HOB_EVENT_RUN_FINISHED: on_finished(t); break;

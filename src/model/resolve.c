@@ -157,8 +157,10 @@ static int lookup(hob_models *m, hob_str hint, bool strangers, hob_model_info *o
     hob_provider_row *r = provider_of(m, hint, &id);
     const hob_model_info *known = r ? hob_models_find(m, r->name, id) : NULL;
     if (r && !hob_row_usable(r))
-        return hob_fail(err, HOB_ENOSYS, 0, "this version does not speak %.*s, the api of %.*s",
-                        HOB_FMT(r->api), HOB_FMT(r->name));
+        return hob_fail(err, HOB_ENOSYS, 0,
+                        "provider %.*s: this version does not speak %.*s, only openai-chat, "
+                        "anthropic and scripted",
+                        HOB_FMT(hob_str_first(r->name, 100)), HOB_FMT(r->api));
     if (known) {
         *out = *known;
         return HOB_OK;
@@ -210,6 +212,17 @@ static size_t add_nearest(hob_models *m, hob_str hint, hob_buf *out) {
     return found;
 }
 
+/* PROVIDER/MODEL, and nobody has set up that provider. */
+static bool strange_provider(hob_models *m, hob_str hint) {
+    ptrdiff_t slash = hob_str_chr(hint, '/');
+    if (slash <= 0) return false;
+    hob_str name = hob_str_first(hint, (size_t)slash);
+    for (size_t i = 0; i < m->nproviders; i++) {
+        if (hob_str_ieq(m->providers[i].name, name)) return false;
+    }
+    return true;
+}
+
 static int unknown(hob_models *m, hob_str hint, hob_error *err) {
     hob_buf near, providers;
     hob_buf_init(&near, 200);
@@ -219,12 +232,12 @@ static int unknown(hob_models *m, hob_str hint, hob_error *err) {
         if (hob_row_usable(&m->providers[i]))
             hob_buf_addf(&providers, "%s%.*s", n++ ? ", " : "", HOB_FMT(m->providers[i].name));
     }
-    int rc =
-        hob_fail(err, HOB_ENOENT, 0,
-                 "no model '%.*s'%s%s%s; name one the catalogue does not know as PROVIDER/MODEL "
-                 "(providers: %s)",
-                 HOB_FMT(hob_str_first(hint, 60)), found ? ": did you mean " : "", hob_buf_z(&near),
-                 found ? "?" : "", hob_buf_z(&providers));
+    const char *why = strange_provider(m, hint)
+                          ? "; there is no such provider"
+                          : "; one that `hob models` does not list is named PROVIDER/MODEL";
+    int rc = hob_fail(err, HOB_ENOENT, 0, "no model '%.*s'%s%s%s%s (providers: %s)",
+                      HOB_FMT(hob_str_first(hint, 60)), found ? ": did you mean " : "",
+                      hob_buf_z(&near), found ? "?" : "", why, hob_buf_z(&providers));
     hob_buf_finish(&near);
     hob_buf_finish(&providers);
     return rc;

@@ -60,6 +60,31 @@ typedef struct ending {
     bool retryable;
 } ending;
 
+/* Which limit, and how much it allows. */
+static void explain_limit(const hob_run *r, ending *e) {
+    const struct {
+        const char *name, *unit;
+        double max;
+    } limits[] = {
+        {"turns", "", (double)r->limits.turns},
+        {"tokens", "", (double)r->limits.tokens},
+        {"tool_calls", "", (double)r->limits.tool_calls},
+        {"time", " s", (double)r->limits.ms / 1000},
+        {"cost", " USD", r->limits.cost_usd},
+    };
+    e->code = HOB_ELIMIT;
+    snprintf(e->message, sizeof e->message, "a limit ended the run: %s", r->end_reason);
+    if (!strcmp(r->end_reason, "repeated_action"))
+        snprintf(e->message, sizeof e->message,
+                 "the run was ended because the model made the same call %d times in a row",
+                 HOB_REPEATS_REFUSE);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(limits); i++) {
+        if (!strcmp(r->end_reason, limits[i].name))
+            snprintf(e->message, sizeof e->message, "a limit ended the run: %s, at most %.15g%s",
+                     limits[i].name, limits[i].max, limits[i].unit);
+    }
+}
+
 static void explain(hob_session *s, ending *e) {
     const hob_run *r = &s->run;
     e->status = r->last_status;
@@ -77,8 +102,7 @@ static void explain(hob_session *s, ending *e) {
         e->retryable = r->fail.retryable;
         snprintf(e->message, sizeof e->message, "%s", r->fail.message);
     } else if (!strcmp(e->status, "limit")) {
-        e->code = HOB_ELIMIT;
-        snprintf(e->message, sizeof e->message, "a limit ended the run: %s", r->end_reason);
+        explain_limit(r, e);
     } else if (!strcmp(e->status, "cancelled") || !strcmp(e->status, "interrupted")) {
         e->code = HOB_ECANCELLED;
         snprintf(e->message, sizeof e->message, "%s", r->end_reason[0] ? r->end_reason : "stopped");

@@ -4,6 +4,7 @@
  */
 #include "store/sqlite.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 typedef struct holder {
@@ -36,11 +37,13 @@ static int look(hob_sqlite *s, hob_str session, holder *h) {
 }
 
 static int say_busy(hob_error *err, hob_str session, const holder *h) {
+    char pid[40] = ""; /* a process without a name of its own is named by its id already */
+    if (!hob_str_starts(hob_str_z(h->name), HOB_STR("pid ")))
+        snprintf(pid, sizeof pid, " (pid %lld)", (long long)h->pid);
     return hob_fail(
         err, HOB_EBUSY, 0,
-        "session %.*s is in use by %s (pid %lld): go on there, end that process, or fork "
-        "the session",
-        HOB_FMT(session), h->name, (long long)h->pid);
+        "session %.*s is in use by %s%s: go on there, end that process, or fork the session",
+        HOB_FMT(session), h->name, pid);
 }
 
 /* A statement on one session, with the owner as its second parameter if it has one. */

@@ -49,6 +49,7 @@ static void test_cli_bad__unknown_model_with_the_nearest(void **state) {
     assert_int_equal(HOB_RUN(c, NULL, "-p", "-m", "anthropik/claude-sonnet-4-5", "hi"), 7);
     assert_err_has(c, "anthropik");
     assert_err_has(c, "anthropic/");
+    assert_err_has(c, "there is no such provider (providers: anthropic, ");
 }
 
 static void test_cli_bad__no_key_names_the_variables(void **state) {

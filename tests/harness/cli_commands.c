@@ -77,6 +77,13 @@ static void test_cli_commands__show_tells_the_story(void **state) {
     assert_true(prompt > 0 && prompt < call && call < result && result < answer);
 }
 
+static void test_cli_commands__show_keeps_blocks_apart(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, "from a pipe", "-p", MODEL, "look"), 0);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "show"), 0);
+    assert_out_has(c, "> look\n  <stdin>\n  from a pipe\n");
+}
+
 static void test_cli_commands__show_json_is_the_log(void **state) {
     hob_test_cli *c = *state;
     assert_int_equal(HOB_RUN(c, NULL, "-p", "--session-id", "one", MODEL, "use it"), 0);
@@ -122,6 +129,7 @@ static void test_cli_commands__config_says_where_a_value_comes_from(void **state
     assert_int_equal(HOB_RUN(c, NULL, "config", "show", "--origin"), 0);
     assert_out_has(c, "HOB_MODEL");
     assert_out_has(c, "home/config.json");
+    assert_out_has(c, " built-in\n");
 }
 
 static void test_cli_commands__config_hides_keys(void **state) {
@@ -146,6 +154,7 @@ static void test_cli_commands__models(void **state) {
 static void test_cli_commands__wrong_words(void **state) {
     hob_test_cli *c = *state;
     assert_int_equal(HOB_RUN(c, NULL, "sessions", "frobnicate"), 2);
+    assert_err_has(c, "'hob sessions frobnicate' is nothing hob can do; use hob sessions list");
     assert_int_equal(HOB_RUN(c, NULL, "runs", "list", "extra"), 2);
     assert_int_equal(HOB_RUN(c, NULL, "config"), 2);
     assert_int_equal(HOB_RUN(c, NULL, "sessions", "list", "--limmit", "3"), 2);
@@ -160,6 +169,7 @@ int main(void) {
         TEST(test_cli_commands__sessions_in_pages),
         TEST(test_cli_commands__sessions_as_a_table),
         TEST(test_cli_commands__show_tells_the_story),
+        TEST(test_cli_commands__show_keeps_blocks_apart),
         TEST(test_cli_commands__show_json_is_the_log),
         TEST(test_cli_commands__runs),
         TEST(test_cli_commands__config_says_where_a_value_comes_from),

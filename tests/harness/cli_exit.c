@@ -12,6 +12,7 @@
     " {'when': {'user': 'silence'}, 'reply': [{'wait': true}]},"                                              \
     " {'when': {'user': 'loop', 'failed': true}, 'reply': [{'tool': 'read', 'args': {'path': '{{step}}'}}]}," \
     " {'when': {'user': 'loop'}, 'reply': [{'tool': 'read', 'args': {'path': 'x{{step}}'}}]},"                \
+    " {'when': {'user': 'stuck'}, 'reply': [{'tool': 'read', 'args': {'path': 'x'}}]},"                       \
     " {'when': {'user': 'write', 'step': 1}, 'reply': ["                                                      \
     "  {'tool': 'write', 'args': {'path': 'new.txt', 'content': 'x'}}]},"                                     \
     " {'when': {'user': 'write'}, 'reply': [{'text': 'then not: {{result}}'}]}],"                             \
@@ -53,7 +54,9 @@ static void test_cli_exit__4_tool_calls(void **state) {
 }
 
 static void test_cli_exit__4_tokens(void **state) {
-    assert_int_equal(HOB_RUN(*state, NULL, "-p", "--max-tokens", "10", MODEL, "hi"), 4);
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "--max-tokens", "10", MODEL, "hi"), 4);
+    assert_string_equal(hob_buf_z(&c->err), "hob: a limit ended the run: tokens, at most 10\n");
 }
 
 static void test_cli_exit__4_time(void **state) {
@@ -62,11 +65,18 @@ static void test_cli_exit__4_time(void **state) {
     assert_str(hob_json_get_str(hob_test_line(c, -1), "status"), "limit");
 }
 
+static void test_cli_exit__4_the_same_call_again_and_again(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, NULL, "-p", MODEL, "stuck"), 4);
+    assert_err_has(c, "the model made the same call 4 times in a row");
+}
+
 static void test_cli_exit__5_nobody_could_be_asked(void **state) {
     hob_test_cli *c = *state;
     assert_int_equal(HOB_RUN(c, NULL, "-p", MODEL, "write"), 5);
     assert_out_has(c, "then not: ");
-    assert_err_has(c, "! write: denied");
+    assert_err_has(c, "! write: denied: it needs an approval");
+    assert_err_has(c, "--permission-mode lets such calls run");
     assert_int_equal(hob_test_content(&c->folder, "new.txt").n, 0);
 }
 
@@ -101,6 +111,7 @@ int main(void) {
         TEST(test_cli_exit__4_tool_calls),
         TEST(test_cli_exit__4_tokens),
         TEST(test_cli_exit__4_time),
+        TEST(test_cli_exit__4_the_same_call_again_and_again),
         TEST(test_cli_exit__5_nobody_could_be_asked),
         TEST(test_cli_exit__5_replaces_only_0),
         TEST(test_cli_exit__5_not_when_it_is_allowed),

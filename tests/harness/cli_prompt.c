@@ -46,6 +46,8 @@ static void test_cli_prompt__two_at_signs_are_a_plain_one(void **state) {
 static void test_cli_prompt__a_file_that_cannot_be_read_is_named(void **state) {
     hob_test_cli *c = *state;
     assert_int_equal(HOB_RUN(c, NULL, "-p", MODEL, "@none.txt"), 2);
+    assert_err_has(c, "hob: @none.txt: there is no such file; the plain word is @@none.txt");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", MODEL, "-i", "none.txt", "hi"), 2);
     assert_err_has(c, "hob: none.txt cannot be read");
     assert_int_equal(HOB_RUN(c, NULL, "-p", MODEL, "@home"), 2);
     assert_err_has(c, "home is a folder");

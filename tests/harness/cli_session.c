@@ -94,7 +94,8 @@ static void test_cli_session__one_that_is_busy_elsewhere(void **state) {
     hob_test_close_in(c);
     hob_test_until(c, "starting");
     assert_int_equal(HOB_RUN(&second, NULL, "-p", "-r", "a", "hello"), 6);
-    assert_err_has(&second, "hob: ");
+    assert_err_has(&second, "hob: session a is in use by pid ");
+    assert_false(hob_test_err_has(&second, "(pid"));
     hob_buf_finish(&second.out);
     hob_buf_finish(&second.err);
     kill(c->pid, SIGTERM);

@@ -157,6 +157,18 @@ static void test_cli_talk__ctrl_c_cancels_the_run_and_not_the_conversation(void 
     assert_int_equal(hob_test_end(c), 0);
 }
 
+static void test_cli_talk__a_ctrl_c_too_many_leaves_not(void **state) {
+    hob_test_cli *c = *state;
+    HOB_START(c, MODEL, "hang");
+    hob_test_until(c, "some words");
+    hob_test_send(c, "\003");
+    hob_test_until(c, "cancelled: ");
+    hob_test_send(c, "\003");
+    hob_test_until(c, "Ctrl-C again or Ctrl-D leaves");
+    hob_test_send(c, "\004");
+    assert_int_equal(hob_test_end(c), 0);
+}
+
 static void test_cli_talk__ctrl_c_twice_at_the_prompt_leaves(void **state) {
     hob_test_cli *c = *state;
     HOB_START(c, MODEL);
@@ -199,6 +211,7 @@ int main(void) {
         TEST(test_cli_talk__control_characters_are_made_visible),
         TEST(test_cli_talk__a_line_typed_meanwhile_steers),
         TEST(test_cli_talk__ctrl_c_cancels_the_run_and_not_the_conversation),
+        TEST(test_cli_talk__a_ctrl_c_too_many_leaves_not),
         TEST(test_cli_talk__ctrl_c_twice_at_the_prompt_leaves),
         TEST(test_cli_talk__print_streams_on_a_terminal),
         TEST(test_cli_talk__continue_without_a_session_starts_one),

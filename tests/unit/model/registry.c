@@ -140,7 +140,7 @@ static void test_model_registry__unknown_names_are_answered_with_near_ones(void 
     assert_says(m, "antropic/claude-opus-4-6", HOB_ENOENT,
                 "did you mean anthropic/claude-opus-4-6");
     assert_says(m, "zzzzzzzzzz", HOB_ENOENT,
-                "as PROVIDER/MODEL (providers: anthropic, openai, openrouter");
+                "named PROVIDER/MODEL (providers: anthropic, openai, openrouter");
     hob_models_destroy(m);
 }
 
