@@ -48,28 +48,27 @@ static int read_text(const char *arg, hob_buf *to, const char **out, hob_error *
     return HOB_OK;
 }
 
-/* The sandbox may be asked for by configuration, too, and by a policy that no flag softens; what does
- * not exist is refused, not ignored. */
-static int check_sandbox(hob_cli *cli, const hob_ask *a, hob_error *err) {
-    hob_str source = HOB_STR("");
-    if (a->sandbox) {
-        const char *json = strcmp(a->sandbox, "off") ? "\"auto\"" : "\"off\"";
-        int code =
-            hob_config_set(cli->config, "sandbox.level", hob_str_z(json), HOB_ORIGIN_FLAG, err);
-        if (code < 0) return code;
-    }
-    hob_str level = hob_config_get(cli->config, "sandbox.level");
-    if (!hob_str_eqz(level, "\"full\"") && !hob_str_eqz(level, "\"landlock\"")) return HOB_OK;
-    hob_config_origin(cli->config, "sandbox.level", &source);
-    return hob_fail(err, HOB_ECONFIG, 0,
-                    "sandbox.level %.*s (%.*s) is not available in this version%s", HOB_FMT(level),
-                    HOB_FMT(source),
-                    a->sandbox ? "" : ": set it to \"auto\", or give --sandbox off");
+/* A policy may ask for more than the flag; the session refuses what does not exist. */
+static int set_sandbox(hob_cli *cli, const hob_ask *a, hob_error *err) {
+    if (!a->sandbox) return HOB_OK;
+    hob_str json = strcmp(a->sandbox, "off") ? HOB_STR("\"auto\"") : HOB_STR("\"off\"");
+    return hob_config_set(cli->config, "sandbox.level", json, HOB_ORIGIN_FLAG, err);
+}
+
+/* Settings that later versions use. They guard nothing, so that a remark is enough. */
+static void on_setting(const char *path, hob_str json, hob_origin origin, hob_str source,
+                       void *user) {
+    static const char *const later[] = {"mcp_servers.", "agents.", "lanes.", "server."};
+    (void)json, (void)origin;
+    for (size_t i = 0; i < HOB_ARRAY_LEN(later); i++)
+        if (hob_str_starts(hob_str_z(path), hob_str_z(later[i])))
+            hob_tell_note(user, "%.*s: %s has no effect in this version", HOB_FMT(source), path);
 }
 
 int hob_ask_start(hob_cli *cli, const hob_ask *a, hob_error *err) {
     int code = hob_cli_config(cli, a->trust, err);
-    if (code >= 0) code = check_sandbox(cli, a, err);
+    if (code >= 0) code = set_sandbox(cli, a, err);
+    if (code >= 0) hob_config_each(cli->config, on_setting, cli);
     return code < 0 ? code : hob_cli_start(cli, a->trust, err);
 }
 

@@ -128,9 +128,28 @@ static void choose_limits(hob_session *s, const hob_config *c) {
     };
 }
 
+static int refuse_missing(const hob_config *c, const char *path, hob_str said, hob_error *err) {
+    hob_str source = HOB_STR("");
+    hob_config_origin(c, path, &source);
+    return hob_fail(err, HOB_ECONFIG, 0, "%s%s%.*s (%.*s) is not available in this version: %s",
+                    path, said.n ? " " : "", HOB_FMT(said), HOB_FMT(source),
+                    said.n ? "set it to \"auto\" or \"off\"" : "leave it out");
+}
+
+/* What guards something and does not exist yet is refused: going on without it would be a lie. */
+static int check_guards(const hob_config *c, hob_error *err) {
+    hob_str level = hob_config_get(c, "sandbox.level");
+    if (hob_str_eqz(level, "\"full\"") || hob_str_eqz(level, "\"landlock\""))
+        return refuse_missing(c, "sandbox.level", level, err);
+    if (hob_json_first(hob_config_json(c, "hooks")))
+        return refuse_missing(c, "hooks", HOB_STR(""), err);
+    return HOB_OK;
+}
+
 static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *err) {
     hob_config *c = hob_config_dup(s->rt->config);
-    int rc = set_wishes(c, o, err);
+    int rc = check_guards(c, err);
+    if (rc >= 0) rc = set_wishes(c, o, err);
     if (rc >= 0) rc = hob_policy_from_config(c, hob_str_z(s->cwd), &s->policy, err);
     if (rc >= 0) rc = hob_mode_from(hob_config_str(c, "permissions.mode"), &s->mode);
     if (rc >= 0) choose_limits(s, c);

@@ -98,6 +98,16 @@ static void test_cli_usage__a_sandbox_that_does_not_exist_is_refused(void **stat
     assert_err_has(c, "sandbox.level");
 }
 
+static void test_cli_usage__settings_of_later_versions_are_remarked_on(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_quoted_file(c, "home/config.json", "{\n 'mcp_servers': {'a': {'command': 'x'}}}");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "hi", "-m", "scripted:echo.json"), 0);
+    assert_err_has(c, "config.json:2: mcp_servers.a has no effect in this version");
+    hob_test_quoted_file(c, "home/config.json", "{'hooks': [{'event': 'x'}]}");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "hi", "-m", "scripted:echo.json"), 2);
+    assert_err_has(c, "hooks");
+}
+
 static void test_cli_usage__a_command_stands_first(void **state) {
     hob_test_cli *c = *state;
     assert_int_equal(HOB_RUN(c, NULL, "-m", "scripted:echo.json", "models"), 2);
@@ -114,6 +124,7 @@ static void test_cli_usage__help_says_what_exists(void **state) {
     assert_out_has(c, "usage: hob ");
     assert_out_has(c, "--permission-mode ask|accept-edits|plan|yolo");
     assert_out_has(c, "sessions list");
+    assert_out_has(c, "resume [RUN | SESSION]\n"); /* too long for its column */
     assert_false(hob_test_out_has(c, "serve"));
     assert_int_equal(HOB_RUN(c, NULL, "sessions", "-h"), 0);
     assert_out_has(c, "usage: hob sessions list | show [ID]");
@@ -152,6 +163,7 @@ int main(void) {
         TEST(test_cli_usage__values_are_checked),
         TEST(test_cli_usage__contradictions_are_refused),
         TEST(test_cli_usage__a_sandbox_that_does_not_exist_is_refused),
+        TEST(test_cli_usage__settings_of_later_versions_are_remarked_on),
         TEST(test_cli_usage__a_command_stands_first),
         TEST(test_cli_usage__help_says_what_exists),
         TEST(test_cli_usage__the_log_of_the_library_goes_to_a_file),

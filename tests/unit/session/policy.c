@@ -53,11 +53,28 @@ static void test_session_policy__options_do_not_widen_the_mode(void **state) {
     host_finish(&r);
 }
 
+static void test_session_policy__a_guard_that_does_not_exist_is_refused(void **state) {
+    static const char *const files[] = {"{\"policy\":{\"sandbox\":{\"level\":\"full\"}}}",
+                                        "{\"sandbox\":{\"level\":\"landlock\"}}",
+                                        "{\"hooks\":[{\"event\":\"tool\"}]}"};
+    (void)state;
+    for (size_t i = 0; i < HOB_ARRAY_LEN(files); i++) {
+        host r;
+        hob_session *s = NULL;
+        open_under(&r, writes, files[i]);
+        assert_ok(hob_runtime_create(&r.ro, &r.rt, &r.err), r.err);
+        assert_int_equal(hob_session_create(r.rt, &r.so, &s, &r.err), HOB_ECONFIG);
+        assert_non_null(strstr(r.err.message, "not available in this version"));
+        host_finish(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_policy__options_do_not_raise_a_limit),
         cmocka_unit_test(test_session_policy__options_may_lower_a_limit),
         cmocka_unit_test(test_session_policy__options_do_not_widen_the_mode),
+        cmocka_unit_test(test_session_policy__a_guard_that_does_not_exist_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
