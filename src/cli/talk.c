@@ -151,16 +151,25 @@ static void on_signal(hob_talk *t) {
 static void on_event(hob_talk *t, const hob_event *e) {
     t->ran = t->ran || hob_event_run(e).n > 0;
     hob_text_event(&t->text, e);
-    if (hob_event_type_of(e) == HOB_EVENT_APPROVAL_REQUESTED && t->state == HOB_TALK_RUNNING)
+}
+
+/* A question is asked when everything that led to it has been shown. */
+static void on_waiting(hob_talk *t) {
+    if (t->no_input)
+        t->state = HOB_TALK_LEAVING; /* nobody is there to answer */
+    else
         hob_talk_ask(t);
 }
 
 static void converse(hob_talk *t) {
     while (t->state != HOB_TALK_LEAVING) {
         hob_event *e = NULL;
-        hob_wait w = {t->state == HOB_TALK_IDLE ? NULL : t->s, t->no_input ? NULL : &t->lines, -1};
+        bool waits = t->state == HOB_TALK_RUNNING && hob_session_is_parked(t->s) == 1;
+        hob_wait w = {t->state == HOB_TALK_IDLE ? NULL : t->s, t->no_input ? NULL : &t->lines,
+                      waits ? 0 : -1};
         int got = hob_pump(t->cli, &w, &e);
         if (got == HOB_PUMP_EVENT) on_event(t, e);
+        if (got == HOB_PUMP_TIME) on_waiting(t);
         if (got == HOB_PUMP_END || got < 0) run_ended(t);
         if (got == HOB_PUMP_INPUT) on_input(t);
         if (got == HOB_PUMP_SIGNAL) on_signal(t);
@@ -180,10 +189,12 @@ static int open_session(hob_talk *t, hob_ask *a, bool prompted, hob_error *err) 
 }
 
 static void greet(hob_talk *t) {
-    char model[512], cwd[4096];
+    char model[512], cwd[4096], id[160];
+    hob_session_id(t->s, id, sizeof id);
     hob_session_model(t->s, model, sizeof model);
     hob_session_cwd(t->s, cwd, sizeof cwd);
     hob_tell_note(t->cli, "%s in %s; /help lists the commands, Ctrl-D leaves", model, cwd);
+    if (hob_ask_continues(t->ask)) hob_tell_note(t->cli, "session %s goes on", id);
     hob_ask_tell_context(t->cli, t->s);
 }
 
@@ -194,7 +205,6 @@ static void begin(hob_talk *t, const hob_prompt *first) {
         hob_tell_error(t->cli, &err);
     t->ran = hob_session_is_running(t->s) == 1;
     t->state = HOB_TALK_RUNNING; /* what was prompted or resumed is read first; then it is idle */
-    if (hob_session_is_parked(t->s) == 1) hob_talk_ask(t);
 }
 
 static void part(hob_talk *t) {

@@ -86,5 +86,5 @@ void hob_talk_answer(hob_talk *t, hob_str line) {
                                             yes ? HOB_VERDICT_ALLOW : HOB_VERDICT_DENY,
                                             yes || no ? HOB_STR("") : line, &err);
     if (code < 0) hob_tell_error(t->cli, &err);
-    hob_talk_ask(t); /* the next one that waits, if there is one */
+    t->state = HOB_TALK_RUNNING; /* if another one waits, it is asked about in its turn */
 }

@@ -9,6 +9,12 @@
 #define SCRIPT                                                                                     \
     "{'rules': ["                                                                                  \
     " {'when': {'user': 'hang'}, 'reply': [{'text': 'some words'}, {'wait': true}]},"              \
+    " {'when': {'user': 'say', 'step': 1}, 'reply': [{'text': 'first this'},"                      \
+    "  {'tool': 'write', 'args': {'path': 'x', 'content': 'y'}}]},"                                \
+    " {'when': {'user': 'late', 'step': 1}, 'reply': ["                                            \
+    "  {'tool': 'bash', 'args': {'command': 'until [ -e go ]; do sleep 0.05; done'}}]},"           \
+    " {'when': {'user': 'late', 'step': 2}, 'reply': ["                                            \
+    "  {'tool': 'write', 'args': {'path': 'x', 'content': 'y'}}]},"                                \
     " {'when': {'user': 'write', 'step': 1}, 'reply': ["                                           \
     "  {'tool': 'write', 'args': {'path': 'new.txt', 'content': 'a\\u001b[2Jb'}}]},"               \
     " {'when': {'user': 'write'}, 'reply': [{'text': 'told: {{result}}'}]},"                       \
@@ -71,6 +77,28 @@ static void test_cli_talk__an_approval_is_asked_for(void **state) {
     assert_str(hob_test_content(&c->folder, "new.txt"), "a\033[2Jb");
 }
 
+static void test_cli_talk__a_question_comes_after_what_led_to_it(void **state) {
+    hob_test_cli *c = *state;
+    HOB_START(c, MODEL, "say");
+    hob_test_until(c, "or why not: ");
+    hob_str out = hob_buf_str(&c->out);
+    ptrdiff_t text = hob_str_find(out, HOB_STR("first this")),
+              question = hob_str_find(out, HOB_STR("? may write run?"));
+    assert_true(text > 0 && text < question);
+    hob_test_send(c, "\004");
+    assert_int_equal(hob_test_end(c), 0);
+}
+
+static void test_cli_talk__a_question_to_nobody_stays_open(void **state) {
+    hob_test_cli *c = *state;
+    HOB_START(c, MODEL, "--allow", "bash", "late");
+    hob_test_until(c, "* bash until");
+    hob_test_send(c, "\004");
+    hob_test_file(&c->folder, "go", HOB_STR(""));
+    assert_int_equal(hob_test_end(c), 0);
+    assert_out_has(c, "the question stays open");
+}
+
 static void test_cli_talk__a_refusal_carries_its_reason(void **state) {
     hob_test_cli *c = *state;
     HOB_START(c, MODEL, "write");
@@ -94,6 +122,7 @@ static void test_cli_talk__an_unanswered_question_is_asked_again(void **state) {
     assert_int_equal(hob_test_end(c), 137);
     HOB_START(c, "-c");
     hob_test_until(c, "or why not: ");
+    assert_out_has(c, "hob: session a goes on");
     hob_test_send(c, "yes\n");
     hob_test_until(c, "told: ");
     hob_test_send(c, "\004");
@@ -204,6 +233,8 @@ int main(void) {
         TEST(test_cli_talk__prompts_one_after_another),
         TEST(test_cli_talk__only_known_slash_words_are_commands),
         TEST(test_cli_talk__an_approval_is_asked_for),
+        TEST(test_cli_talk__a_question_comes_after_what_led_to_it),
+        TEST(test_cli_talk__a_question_to_nobody_stays_open),
         TEST(test_cli_talk__a_refusal_carries_its_reason),
         TEST(test_cli_talk__an_unanswered_question_is_asked_again),
         TEST(test_cli_talk__an_argument_cannot_forge_the_question),
