@@ -1,4 +1,4 @@
-# The front door. CMake does the work: see CMakeLists.txt, and CONTRIBUTING.md for the presets.
+# The front door. CMake does the work: see CMakeLists.txt and CMakePresets.json.
 #
 #   make            build hob, libhob and the examples      make install PREFIX=… [DESTDIR=…]
 #   make demo       see it work, offline                    make bench
@@ -54,6 +54,7 @@ bench:
 
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" --strip
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig || :; fi # new in its folders
 
 format:
 	@scripts/setup test

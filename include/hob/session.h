@@ -128,7 +128,7 @@ HOB_API int hob_session_is_parked(hob_session *s); /* 1 while it waits for an ap
 
 /* How the last prompt (with its follow-ups) ended. */
 typedef struct hob_result hob_result;
-HOB_API hob_str hob_result_json(const hob_result *r); /* the `result` object of the contract */
+HOB_API hob_str hob_result_json(const hob_result *r); /* the result as docs/cli.md has it */
 HOB_API hob_str
 hob_result_status(const hob_result *r); /* completed failed cancelled interrupted limit parked */
 HOB_API hob_str hob_result_text(const hob_result *r);
