@@ -30,10 +30,10 @@ static void reset_views(hob_session *s) {
 
 static void finish(loader *l) {
     hob_session *s = l->s;
-    int64_t wall = hob_loop_clock(s->rt->loop)->wall_ms(hob_loop_clock(s->rt->loop));
     s->refolding = false;
     s->durable = s->submitted = s->view->last_seq;
-    s->clock_base = HOB_MAX(wall, s->view->last_ts) - hob_loop_now(s->rt->loop);
+    s->clock_base =
+        HOB_MAX(hob_runtime_clock_base(s->rt), s->view->last_ts - hob_loop_now(s->rt->loop));
     l->done(s, l->code, l->code < 0 ? &l->err : NULL, l->user);
     hob_free((char *)l->from.p);
     hob_free(l);

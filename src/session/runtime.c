@@ -57,6 +57,15 @@ int hob_runtime_exec(hob_runtime *rt, hob_exec **out, hob_error *err) {
     return HOB_OK;
 }
 
+/* Rounding makes wall time less monotonic time waver by a millisecond; sessions must not. A clock that was set anew is
+ * followed. */
+int64_t hob_runtime_clock_base(hob_runtime *rt) {
+    hob_clock *c = hob_loop_clock(rt->loop);
+    int64_t base = c->wall_ms(c) - hob_loop_now(rt->loop);
+    if (base < rt->clock_base - 1000 || base > rt->clock_base + 1000) rt->clock_base = base;
+    return rt->clock_base;
+}
+
 /* ---- parts ------------------------------------------------------------------------------------------ */
 
 static int open_http(hob_runtime *rt, hob_error *err) {

@@ -39,6 +39,7 @@ struct hob_runtime {
     char *exec_helper, *libexec_dir;
     pthread_t thread; /* the loop's: own, or the one that created the runtime */
     /* loop thread only */
+    int64_t clock_base; /* wall time less monotonic time: sessions agree on what is newer */
     hob_list sessions;
     unsigned depth;       /* > 0 while callbacks of the host run */
     hob_arena *scratch;   /* data of the event being folded */
@@ -50,6 +51,7 @@ struct hob_runtime {
     atomic_bool woken;
 };
 
+int64_t hob_runtime_clock_base(hob_runtime *rt);
 int hob_runtime_exec(hob_runtime *rt, hob_exec **out, hob_error *err); /* made on first use */
 int hob_runtime_memory(hob_runtime *rt, hob_store **out, hob_error *err);
 

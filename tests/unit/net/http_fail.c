@@ -215,6 +215,8 @@ static void test_net_http_fail__tls_to_a_plain_server(void **state) {
     http_fixture *f = *state;
     http_result r;
     char url[64];
+    http_client(f,
+                (hob_http_opts){.ca_file = tls_ca_file()}); /* a bare machine has none of its own */
     http_init(&r, f);
     snprintf(url, sizeof(url), "https://127.0.0.1:%d/", httpd_port(f->server));
     http_start(
