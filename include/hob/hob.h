@@ -17,6 +17,7 @@
 #include <hob/event.h>
 #include <hob/runtime.h>
 #include <hob/session.h>
+#include <hob/shared.h>
 #include <hob/tool.h>
 
 #endif
