@@ -25,12 +25,19 @@ static const hob_opts opts = {table, HOB_ARRAY_LEN(table)};
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
+/* What runs and belongs to nobody was left by a process that died. */
+static hob_str state_of(const hob_json *row) {
+    hob_str state = hob_json_get_str(row, "state");
+    bool left = hob_str_eqz(state, "running") && !hob_json_get_str(row, "owner").n;
+    return left ? HOB_STR("unfinished") : state;
+}
+
 static void add_row(hob_table *t, const hob_json *r) {
     char messages[32];
     snprintf(messages, sizeof messages, "%lld", (long long)hob_json_get_int(r, "messages", 0));
     hob_table_add(t, hob_json_get_str(r, "id"));
     hob_table_add(t, hob_str_first(hob_json_get_str(r, "updated"), 16));
-    hob_table_add(t, hob_json_get_str(r, "state"));
+    hob_table_add(t, state_of(r));
     hob_table_add(t, hob_str_z(messages));
     hob_table_add(t, hob_json_get_str(r, "title"));
 }
@@ -91,6 +98,7 @@ static void print_head(hob_cli *cli, const hob_json *r) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(keys); i++) {
         hob_buf b;
         hob_str value = hob_json_get_str(r, keys[i]);
+        if (!strcmp(keys[i], "state")) value = state_of(r);
         if (!value.n) continue;
         hob_buf_init(&b, 8192);
         hob_show_line(&b, value, 200);

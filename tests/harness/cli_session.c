@@ -110,6 +110,15 @@ static void start_and_kill(hob_test_cli *c) {
     assert_int_equal(hob_test_end(c), 137);
 }
 
+static void test_cli_session__a_killed_run_is_shown_as_unfinished(void **state) {
+    hob_test_cli *c = *state;
+    start_and_kill(c);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "list"), 0);
+    assert_out_has(c, "  unfinished  ");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "show", "a"), 0);
+    assert_out_has(c, "state       unfinished\n");
+}
+
 static void test_cli_session__a_killed_run_is_resumed(void **state) {
     hob_test_cli *c = *state;
     start_and_kill(c);
@@ -152,6 +161,7 @@ int main(void) {
         TEST(test_cli_session__no_session_keeps_nothing),
         TEST(test_cli_session__nothing_to_resume_is_no_failure),
         TEST(test_cli_session__one_that_is_busy_elsewhere),
+        TEST(test_cli_session__a_killed_run_is_shown_as_unfinished),
         TEST(test_cli_session__a_killed_run_is_resumed),
         TEST(test_cli_session__a_killed_run_is_settled_by_a_prompt),
         TEST(test_cli_session__a_killed_run_is_resumed_by_its_name),
