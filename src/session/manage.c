@@ -26,14 +26,15 @@ static int ask(hob_runtime *rt, query *q, void (*start)(hob_op *), hob_page **ou
     return rc;
 }
 
-static void fill(hob_store_query *q, const hob_page_opts *given) {
+static int fill(hob_store_query *q, const hob_page_opts *given, hob_error *err) {
     hob_page_opts o = HOB_PAGE_OPTS_INIT;
-    if (given) memcpy(&o, given, HOB_MIN(given->size, sizeof o));
+    int rc = given ? hob_take_options(&o, sizeof o, given, given->size, err) : HOB_OK;
     *q = (hob_store_query){.cwd = hob_str_z(o.cwd),
                            .session = hob_str_z(o.session),
                            .status = hob_str_z(o.status),
                            .cursor = hob_str_z(o.cursor),
                            .limit = o.limit};
+    return rc;
 }
 
 /* ---- sessions ---------------------------------------------------------------------------------------------- */
@@ -53,8 +54,8 @@ static void start_sessions(hob_op *op) {
 
 int hob_runtime_sessions(hob_runtime *rt, const hob_page_opts *o, hob_page **out, hob_error *err) {
     query q = {.limit = 0};
-    fill(&q.q, o);
-    return ask(rt, &q, start_sessions, out, err);
+    int rc = fill(&q.q, o, err);
+    return rc < 0 ? rc : ask(rt, &q, start_sessions, out, err);
 }
 
 static void find(query *q, hob_str cursor);
@@ -63,30 +64,17 @@ static void on_found(int code, const hob_error *err, const hob_store_session *ro
                      hob_str next, void *user) {
     query *q = user;
     hob_error e;
-    bool exact = false;
-    for (size_t i = 0; code >= 0 && i < n && !exact; i++) {
+    for (size_t i = 0; code >= 0 && i < n; i++) {
         if (!hob_str_starts(rows[i].id, q->id)) continue;
-        exact = rows[i].id.n == q->id.n;
-        if (exact) {
-            hob_page_destroy(q->page);
-            q->page = hob_page_create();
-            q->matches = 0;
-        }
-        hob_page_add_session(q->page, &rows[i]);
-        q->matches++;
+        if (!q->matches++) hob_page_add_session(q->page, &rows[i]);
     }
-    if (code >= 0 && next.n && !exact) {
+    if (code >= 0 && next.n) {
         find(q, next);
         return;
     }
     if (code >= 0 && q->matches != 1) {
         err = &e;
-        code = q->matches ? hob_fail(&e, HOB_EAMBIGUOUS, 0,
-                                     "%d sessions begin with %.*s: give more of the id", q->matches,
-                                     HOB_FMT(q->id))
-                          : hob_fail(&e, HOB_ENOENT, 0,
-                                     "there is no session %.*s: `hob sessions list` shows them",
-                                     HOB_FMT(q->id));
+        code = hob_session_say_matches(q->id, q->matches, &e);
     }
     hob_op_done(&q->op, code, err);
 }
@@ -96,8 +84,32 @@ static void find(query *q, hob_str cursor) {
     q->store->ops->sessions(q->store, &all, on_found, q);
 }
 
+/* A whole id is looked up; only the beginning of one is searched for. */
+static void on_exact(int code, const hob_error *err, const hob_store_session *row, void *user) {
+    query *q = user;
+    if (code == HOB_ENOENT) {
+        find(q, HOB_STR_NULL);
+        return;
+    }
+    if (code >= 0) hob_page_add_session(q->page, row);
+    hob_op_done(&q->op, code, err);
+}
+
 static void start_find(hob_op *op) {
-    find(HOB_CONTAINER(op, query, op), HOB_STR_NULL);
+    query *q = HOB_CONTAINER(op, query, op);
+    if (!hob_id_valid(q->id)) {
+        find(q, HOB_STR_NULL);
+        return;
+    }
+    q->store->ops->own(q->store, q->id, HOB_OWN_READ, NULL, on_exact, q);
+}
+
+int hob_session_say_matches(hob_str prefix, int n, hob_error *err) {
+    if (n)
+        return hob_fail(err, HOB_EAMBIGUOUS, 0, "%d sessions begin with %.*s: give more of the id",
+                        n, HOB_FMT(prefix));
+    return hob_fail(err, HOB_ENOENT, 0, "there is no session %.*s: `hob sessions list` shows them",
+                    HOB_FMT(prefix));
 }
 
 int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page **out, hob_error *err) {
@@ -139,8 +151,8 @@ static void start_runs(hob_op *op) {
 
 int hob_runtime_runs(hob_runtime *rt, const hob_page_opts *o, hob_page **out, hob_error *err) {
     query q = {.limit = 0};
-    fill(&q.q, o);
-    return ask(rt, &q, start_runs, out, err);
+    int rc = fill(&q.q, o, err);
+    return rc < 0 ? rc : ask(rt, &q, start_runs, out, err);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------- */

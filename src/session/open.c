@@ -259,13 +259,21 @@ static void found(opening *op, hob_str id) {
 
 /* ---- find -------------------------------------------------------------------------------------------------------- */
 
+static void find_newest(opening *op, hob_str cursor);
+
+/* One that was opened and never used, here or in another process, is nothing to continue. */
 static void on_newest(int code, const hob_error *err, const hob_store_session *rows, size_t n,
                       hob_str next, void *user) {
     opening *op = user;
     hob_error e;
-    (void)next;
+    size_t i = 0;
     op->s->inflight--;
-    if (code >= 0 && !n) {
+    while (code >= 0 && i < n && !rows[i].last_seq) i++;
+    if (code >= 0 && i == n && next.n) {
+        find_newest(op, next);
+        return;
+    }
+    if (code >= 0 && i == n) {
         err = &e;
         code = hob_fail(&e, HOB_ENOENT, 0, "there is no session of %s yet: start one with a prompt",
                         op->s->cwd ? op->s->cwd : "this folder");
@@ -273,11 +281,11 @@ static void on_newest(int code, const hob_error *err, const hob_store_session *r
     if (code < 0)
         give_up(op, code, err);
     else
-        found(op, rows[0].id);
+        found(op, rows[i].id);
 }
 
-static void find_newest(opening *op) {
-    hob_store_query q = {.cwd = hob_str_z(op->s->cwd), .limit = 1};
+static void find_newest(opening *op, hob_str cursor) {
+    hob_store_query q = {.cwd = hob_str_z(op->s->cwd), .cursor = cursor, .limit = 10};
     op->s->inflight++;
     op->s->store->ops->sessions(op->s->store, &q, on_newest, op);
 }
@@ -291,12 +299,7 @@ static void on_candidates(int code, const hob_error *err, const hob_store_sessio
     op->s->inflight--;
     for (size_t i = 0; code >= 0 && i < n; i++) {
         if (!hob_str_starts(rows[i].id, op->prefix)) continue;
-        bool exact = rows[i].id.n == op->prefix.n;
-        if (exact || !op->matches)
-            snprintf(op->origin, sizeof op->origin, "%.*s", HOB_FMT(rows[i].id));
-        op->matches = exact ? 1 : op->matches + 1;
-        if (exact) next = HOB_STR_NULL;
-        if (exact) break;
+        if (!op->matches++) snprintf(op->origin, sizeof op->origin, "%.*s", HOB_FMT(rows[i].id));
     }
     if (code >= 0 && next.n) {
         search(op, next);
@@ -304,12 +307,7 @@ static void on_candidates(int code, const hob_error *err, const hob_store_sessio
     }
     if (code >= 0 && op->matches != 1) {
         err = &e;
-        code = op->matches ? hob_fail(&e, HOB_EAMBIGUOUS, 0,
-                                      "%d sessions begin with %.*s: give more of the id",
-                                      op->matches, HOB_FMT(op->prefix))
-                           : hob_fail(&e, HOB_ENOENT, 0,
-                                      "there is no session %.*s: `hob sessions list` shows them",
-                                      HOB_FMT(op->prefix));
+        code = hob_session_say_matches(op->prefix, op->matches, &e);
     }
     if (code < 0)
         give_up(op, code, err);
@@ -321,6 +319,29 @@ static void search(opening *op, hob_str cursor) {
     hob_store_query q = {.cursor = cursor, .limit = 1000};
     op->s->inflight++;
     op->s->store->ops->sessions(op->s->store, &q, on_candidates, op);
+}
+
+/* A whole id is looked up; only the beginning of one is searched for. */
+static void on_exact(int code, const hob_error *err, const hob_store_session *row, void *user) {
+    opening *op = user;
+    (void)row;
+    op->s->inflight--;
+    if (code == HOB_ENOENT)
+        search(op, HOB_STR_NULL);
+    else if (code < 0)
+        give_up(op, code, err);
+    else
+        found(op, op->prefix);
+}
+
+static void look_up(opening *op) {
+    op->prefix = hob_str_z(op->o->id);
+    if (!hob_id_valid(op->prefix)) {
+        search(op, HOB_STR_NULL);
+        return;
+    }
+    op->s->inflight++;
+    op->s->store->ops->own(op->s->store, op->prefix, HOB_OWN_READ, NULL, on_exact, op);
 }
 
 /* A model over HTTP will want libcurl: it is loaded on the pool while the session is opened. */
@@ -351,33 +372,19 @@ static void start(hob_op *o) {
         new_id(s, op->o->id);
         own(op, HOB_OWN_CREATE);
         break;
-    case HOB_SESSION_CONTINUE: find_newest(op); break;
-    case HOB_SESSION_OPEN:
-        op->prefix = hob_str_z(op->o->id);
-        search(op, HOB_STR_NULL);
-        break;
+    case HOB_SESSION_CONTINUE: find_newest(op, HOB_STR_NULL); break;
+    case HOB_SESSION_OPEN: look_up(op); break;
     }
 }
 
 /* ---- public --------------------------------------------------------------------------------------------------------- */
 
-static int check_options(const hob_session_opts *o, hob_error *err) {
-    if (o->cwd && o->cwd[0] != '/')
-        return hob_fail(err, HOB_EINVAL, 0, "cwd must be absolute: %s", o->cwd);
-    if (o->choice == HOB_SESSION_OPEN && (!o->id || !*o->id))
-        return hob_fail(err, HOB_EINVAL, 0, "which session? give its id");
-    if (o->id && !hob_id_valid(hob_str_z(o->id)))
-        return hob_fail(err, HOB_EINVAL, 0,
-                        "%s is no session id: letters, digits, . _ - only, at most 128", o->id);
-    return HOB_OK;
-}
-
 int hob_session_create(hob_runtime *rt, const hob_session_opts *given, hob_session **out,
                        hob_error *err) {
     hob_session_opts o = HOB_SESSION_OPTS_INIT;
-    if (given) memcpy(&o, given, HOB_MIN(given->size, sizeof o));
     opening op = {.op = {.start = start}, .o = &o};
-    int rc = check_options(&o, err);
+    int rc = given ? hob_take_options(&o, sizeof o, given, given->size, err) : HOB_OK;
+    if (rc >= 0) rc = hob_session_check_options(&o, err);
     if (rc >= 0) rc = hob_op_run(rt, &op.op, err);
     if (rc >= 0)
         *out = op.op.user;

@@ -160,9 +160,18 @@ static void init_locks(hob_runtime *rt) {
 
 /* ---- public ------------------------------------------------------------------------------------------- */
 
+static int check_options(const hob_runtime_opts *o, hob_error *err) {
+    if (o->loop > HOB_LOOP_HOST)
+        return hob_fail(err, HOB_EINVAL, 0, "there is no loop mode %d", (int)o->loop);
+    if (o->workers > 1024) return hob_fail(err, HOB_EINVAL, 0, "at most 1024 workers");
+    return HOB_OK;
+}
+
 int hob_runtime_create(const hob_runtime_opts *given, hob_runtime **out, hob_error *err) {
     hob_runtime_opts o = HOB_RUNTIME_OPTS_INIT;
-    if (given) memcpy(&o, given, HOB_MIN(given->size, sizeof o));
+    int rc = given ? hob_take_options(&o, sizeof o, given, given->size, err) : HOB_OK;
+    if (rc >= 0) rc = check_options(&o, err);
+    if (rc < 0) return rc;
     hob_runtime *rt = HOB_NEW(hob_runtime);
     hob_list_init(&rt->sessions);
     init_locks(rt);
@@ -174,7 +183,7 @@ int hob_runtime_create(const hob_runtime_opts *given, hob_runtime **out, hob_err
     rt->libexec_dir = o.libexec_dir ? hob_dupz(hob_str_z(o.libexec_dir)) : NULL;
     rt->thread = pthread_self();
     rt->envp = hob_tool_environment(o.envp, NULL, 0);
-    int rc = open_parts(rt, &o, err);
+    rc = open_parts(rt, &o, err);
     if (rc >= 0 && rt->mode == HOB_LOOP_OWN_THREAD) rc = start_thread(rt, err);
     if (rc < 0) {
         close_parts(rt);

@@ -313,6 +313,7 @@ void hob_page_set_next(hob_page *p, hob_str next);
 void hob_page_add_session(hob_page *p, const hob_store_session *row);
 void hob_page_add_run(hob_page *p, const hob_store_run *row);
 /* manage.c */
+int hob_session_say_matches(hob_str prefix, int n, hob_error *err); /* none, or too many */
 int hob_store_events_page(hob_runtime *rt, hob_store *store, hob_str session, uint64_t after,
                           size_t limit, hob_page **out, hob_error *err);
 
@@ -320,6 +321,11 @@ int hob_store_events_page(hob_runtime *rt, hob_store *store, hob_str session, ui
 typedef void (*hob_loaded_fn)(hob_session *s, int code, const hob_error *err, void *user);
 /* Folds the stored events of `from` (this session, or the one it is forked from) into fresh views. */
 void hob_session_load(hob_session *s, hob_str from, hob_loaded_fn done, void *user);
+
+/* ---- options.c --------------------------------------------------------------------------------------------- */
+/* Copies a host's options into ours of n bytes, whichever version its header had. HOB_EINVAL for what we do not know. */
+int hob_take_options(void *to, size_t n, const void *given, size_t size, hob_error *err);
+int hob_session_check_options(const hob_session_opts *o, hob_error *err);
 
 /* ---- settings.c --------------------------------------------------------------------------------------------- */
 int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err);
