@@ -8,7 +8,9 @@ static int expected(hob_buf *why, const hob_known *k, const hob_json *v, const c
     if (k->flags & HOB_KNOWN_NULLABLE) hob_buf_addz(why, " or null");
     hob_str raw = hob_json_raw(v);
     bool scalar = !hob_json_is(v, HOB_JSON_OBJECT) && !hob_json_is(v, HOB_JSON_ARRAY);
-    bool private = (k->flags & HOB_KNOWN_SECRET) || hob_str_chr(raw, '@') >= 0; /* user:password@ */
+    bool private = (k->flags & HOB_KNOWN_SECRET) ||
+                   hob_str_chr(raw, '@') >= 0 || /* user:password@ */
+                   hob_str_chr(raw, '?') >= 0;   /* ?key= */
     if (scalar && !private && raw.n <= 64) hob_buf_addf(why, ", not %.*s", HOB_FMT(raw));
     return HOB_ECONFIG;
 }
@@ -66,6 +68,11 @@ bool hob_url_valid(hob_str url) {
     return hob_str_chr(url, ' ') < 0 && hob_str_chr(url, '\\') < 0;
 }
 
+/* The path of a request is put behind the address: a query would swallow it. */
+static bool has_query(hob_str url) {
+    return hob_str_chr(url, '?') >= 0 || hob_str_chr(url, '#') >= 0;
+}
+
 static bool store_valid(hob_str s) {
     if (hob_str_eqz(s, "sqlite") || hob_str_eqz(s, "memory")) return true;
     static const char *const prefixes[] = {"sqlite:", "postgres://", "postgresql://"};
@@ -97,6 +104,7 @@ int hob_known_check(const hob_known *k, const hob_json *v, hob_buf *why) {
     case HOB_KIND_INT:
     case HOB_KIND_NUMBER: return check_number(k, v, why);
     case HOB_KIND_URL:
+        if (string && has_query(s)) return expected(why, k, v, "an address without a query");
         return string && hob_url_valid(s) ? HOB_OK
                                           : expected(why, k, v, "an http:// or https:// address");
     case HOB_KIND_STORE:

@@ -13,6 +13,8 @@
  */
 #include "model/provider_http.h"
 
+#include <stdio.h>
+
 #define LINGER_MS 300
 #define MAX_ERROR_BODY 65536u
 #define MAX_RESPONSE                                                                               \
@@ -61,17 +63,25 @@ static void on_linger(hob_timer *t) {
 
 /* ---- what the answer was ------------------------------------------------------------------------- */
 
+/* Without it nobody would know why a wait over the cap ends the run at once. */
+static void say_wait(hob_error *err, int64_t ms) {
+    size_t n = strlen(err->message);
+    if (ms > 0)
+        snprintf(err->message + n, sizeof err->message - n, "; it asks to wait %.1f s",
+                 (double)ms / 1000);
+}
+
 static void judge_refusal(hob_model_call *c, hob_model_outcome *o) {
     if (o->status >= 300 && o->status < 400) {
-        hob_outcome_fail(o, HOB_EPROTO, false,
-                         "%.*s is not at %.*s (%d, see %.*s): change base_url",
+        hob_outcome_fail(o, HOB_EPROTO, false, "%.*s is not at %.*s (%d%s%.*s): change base_url",
                          HOB_FMT(c->who.provider), HOB_FMT(c->who.url), o->status,
-                         HOB_FMT(hob_str_first(c->location, 200)));
+                         c->location.n ? ", see " : "", HOB_FMT(hob_str_first(c->location, 200)));
         return;
     }
     int64_t wait = o->retry_after_ms;
     hob_outcome_from_error(o, &c->who, o->status, hob_buf_str(&c->text));
     o->retry_after_ms = wait;
+    say_wait(&o->error, wait);
     if (c->should_retry >= 0) o->retryable = c->should_retry;
 }
 

@@ -144,6 +144,16 @@ static int errno_of_wal(const hob_sqlite_conn *c) {
     return why;
 }
 
+static int fail_access(const hob_sqlite_conn *c, hob_error *err) {
+    char text[128];
+    int why = sqlite3_system_errno(c->db);
+    bool rights = !why || why == EACCES || why == EPERM || why == EROFS;
+    return hob_fail(err, HOB_ESTORE, why ? why : EACCES, "cannot write the store %s (%s%s%s)%s",
+                    c->path, sqlite3_errmsg(c->db), why ? ", " : "",
+                    why ? strerror_r(why, text, sizeof(text)) : "",
+                    rights ? ": check that this user may write the file and its folder" : "");
+}
+
 static int fail_io(const hob_sqlite_conn *c, hob_error *err) {
     char text[128];
     int why = sqlite3_system_errno(c->db);
@@ -173,11 +183,7 @@ int hob_sqlite_fail(const hob_sqlite_conn *c, hob_error *err) {
     case SQLITE_NOTADB: return hob_sqlite_damaged(c, what, err);
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
-    case SQLITE_PERM:
-        return hob_fail(err, HOB_ESTORE, EACCES,
-                        "cannot write the store %s (%s): check that this user may write the file "
-                        "and its folder",
-                        c->path, what);
+    case SQLITE_PERM: return fail_access(c, err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return hob_fail(err, HOB_ESTORE, EBUSY,

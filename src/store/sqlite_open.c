@@ -43,7 +43,10 @@ static int make_folder(const char *path, hob_error *err) {
     int rc = 0;
     for (char *at = strchr(copy + 1, '/'); at && rc == 0; at = strchr(at + 1, '/')) {
         *at = '\0';
-        if (mkdir(copy, 0700) < 0 && errno != EEXIST && access(copy, F_OK) < 0)
+        int why = mkdir(copy, 0700) < 0 ? errno : 0;
+        bool missing = why && why != EEXIST && access(copy, F_OK) < 0;
+        errno = why;
+        if (missing)
             rc = hob_fail_errno(err, HOB_ESTORE, "cannot make the folder %s for the store", copy);
         *at = '/';
     }

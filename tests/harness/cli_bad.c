@@ -70,6 +70,19 @@ static void test_cli_bad__store_that_cannot_be_written(void **state) {
     assert_str(hob_json_get_str(hob_json_get(hob_test_line(c, -1), "error"), "code"), "HOB_ESTORE");
 }
 
+/* Without a folder there is nothing that could keep the session: not said by a success. */
+static void test_cli_bad__no_home(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(
+        hob_test_shell(c, "env -u HOME -u HOB_HOME \"$HOB\" -p -m scripted:echo.json hi"), 2);
+    assert_err_has(c, "set HOME or HOB_HOME, or give --no-session");
+    assert_int_equal(
+        hob_test_shell(c,
+                       "env -u HOME -u HOB_HOME \"$HOB\" -p --no-session -m scripted:echo.json hi"),
+        0);
+    assert_out(c, "hi\n");
+}
+
 static void test_cli_bad__cost_limit_on_a_model_without_a_price(void **state) {
     hob_test_cli *c = *state;
     int code = HOB_RUN(c, NULL, "-p", "--max-cost", "1", "-m", "scripted:echo.json", "hi");
@@ -96,6 +109,7 @@ int main(void) {
         TEST(test_cli_bad__unknown_model_with_the_nearest),
         TEST(test_cli_bad__no_key_names_the_variables),
         TEST(test_cli_bad__store_that_cannot_be_written),
+        TEST(test_cli_bad__no_home),
         TEST(test_cli_bad__cost_limit_on_a_model_without_a_price),
         TEST(test_cli_bad__full_standard_output),
     };

@@ -127,6 +127,8 @@ static void test_config_layers__refuses_wrong_values_with_what_was_expected(void
     settings_refused(c, "providers.lab.base_url", "\"ftp://x\"",
                      "flag: providers.lab.base_url must be an http:// or https:// address, not "
                      "\"ftp://x\"");
+    settings_refused(c, "providers.lab.base_url", "\"https://x/v1?key=secret\"",
+                     "flag: providers.lab.base_url must be an address without a query");
     settings_refused(c, "store", "\"mysql\"",
                      "flag: store must be sqlite, sqlite:FILE, postgres://… or memory, not "
                      "\"mysql\"");

@@ -83,11 +83,14 @@ static void test_model_http_status__retry_after_is_passed_on(void **state) {
     (void)state;
     const char *e = ERROR("rate_limit_error", "slow");
     assert_reply(429, "Retry-After: 7\r\n", e,
-                 "HOB_ERATE 429 retryable after 7000: lab limits the rate (429: slow)");
+                 "HOB_ERATE 429 retryable after 7000: lab limits the rate (429: slow); "
+                 "it asks to wait 7.0 s");
     assert_reply(429, "retry-after: 1.5\r\n", e,
-                 "HOB_ERATE 429 retryable after 1500: lab limits the rate (429: slow)");
+                 "HOB_ERATE 429 retryable after 1500: lab limits the rate (429: slow); "
+                 "it asks to wait 1.5 s");
     assert_reply(429, "retry-after-ms: 250\r\nretry-after: 9\r\n", e,
-                 "HOB_ERATE 429 retryable after 250: lab limits the rate (429: slow)");
+                 "HOB_ERATE 429 retryable after 250: lab limits the rate (429: slow); "
+                 "it asks to wait 0.2 s");
     assert_reply(429, "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n", e,
                  "HOB_ERATE 429 retryable after 0: lab limits the rate (429: slow)");
     assert_reply(429, "Retry-After: soon\r\n", e,
@@ -114,6 +117,19 @@ static void test_model_http_status__redirects_are_not_followed(void **state) {
     assert_int_equal(c.outcome.retryable, 0);
     assert_non_null(
         strstr(c.outcome.error.message, "(307, see http://elsewhere/): change base_url"));
+    client_finish(&c);
+}
+
+static void test_model_http_status__a_redirect_to_nowhere(void **state) {
+    (void)state;
+    reply r = {304, NULL, ""};
+    client c;
+    client_init(&c, serve_reply, &r);
+    client_provider(&c, hob_provider_anthropic_create,
+                    (hob_provider_config){.api_key = HOB_STR(KEY)});
+    client_ask(&c);
+    assert_int_equal(c.outcome.code, HOB_EPROTO);
+    assert_non_null(strstr(c.outcome.error.message, "(304): change base_url"));
     client_finish(&c);
 }
 
@@ -183,6 +199,7 @@ int main(void) {
         cmocka_unit_test(test_model_http_status__retry_after_is_passed_on),
         cmocka_unit_test(test_model_http_status__x_should_retry_is_obeyed),
         cmocka_unit_test(test_model_http_status__redirects_are_not_followed),
+        cmocka_unit_test(test_model_http_status__a_redirect_to_nowhere),
         cmocka_unit_test(test_model_http_status__an_endless_error_body_ends),
         cmocka_unit_test(test_model_http_status__an_error_object_with_200_is_an_error),
         cmocka_unit_test(test_model_http_status__reads_dates),

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,6 +136,36 @@ static void test_store_sqlite__the_path_must_be_one(void **state) {
     assert_int_equal(hob_store_sqlite_open(r.loop, &o, &s, &err), HOB_EINVAL);
     o.path = HOB_STR("a\0b");
     assert_int_equal(hob_store_sqlite_open(r.loop, &o, &s, &err), HOB_EINVAL);
+}
+
+/* Opens the store and a session with that many file descriptors; 0, or the error. */
+static int open_within(rlim_t fds, hob_error *err) {
+    hob_store *s = NULL;
+    hob_sqlite_opts o = {.path = hob_str_z(r.path)};
+    struct rlimit old, few;
+    getrlimit(RLIMIT_NOFILE, &old);
+    few = (struct rlimit){fds, old.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    int code = hob_store_sqlite_open(r.loop, &o, &s, err);
+    if (code >= 0) {
+        code = rig_own(&r, s, "a", HOB_OWN_CREATE);
+        *err = r.last.err;
+        shut(s);
+    }
+    setrlimit(RLIMIT_NOFILE, &old);
+    return code;
+}
+
+/* Whichever file is the one too many: the message says that, and blames no rights. */
+static void test_store_sqlite__too_many_open_files(void **state) {
+    (void)state;
+    int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC), failed = 0;
+    hob_error err = {0};
+    close(lowest);
+    for (rlim_t fds = (rlim_t)lowest; open_within(fds, &err) < 0; fds++, failed++)
+        if (!strcasestr(err.message, "too many open files") || strstr(err.message, "may write"))
+            fail_msg("%s", err.message);
+    assert_true(failed > 2);
 }
 
 /* ---- versions and damage ------------------------------------------------------------------- */
@@ -387,6 +418,7 @@ int main(void) {
         T(works_without_a_pool),
         T(survives_its_pool),
         T(the_path_must_be_one),
+        T(too_many_open_files),
         T(a_newer_version_is_refused_untouched),
         T(a_foreign_database_is_refused),
         T(a_broken_header_is_refused),
