@@ -66,11 +66,17 @@ hob_str hob_json_key(const hob_json *member) {
     return member && member->key ? hob_str_n(member->key, member->key_n) : HOB_STR_NULL;
 }
 
+/* The first byte alone tells most keys of one length apart. */
+static bool has_key(const hob_json *m, hob_str key) {
+    if (m->key_n != key.n) return false;
+    return key.n == 0 || (m->key[0] == key.p[0] && memcmp(m->key, key.p, key.n) == 0);
+}
+
 const hob_json *hob_json_get_n(const hob_json *object, hob_str key) {
     if (!hob_json_is(object, HOB_JSON_OBJECT)) return NULL;
     const hob_json *found = NULL; /* the last one wins */
     for (const hob_json *m = object->u.child; m; m = m->next) {
-        if (m->key_n == key.n && (key.n == 0 || memcmp(m->key, key.p, key.n) == 0)) found = m;
+        if (has_key(m, key)) found = m;
     }
     return found;
 }

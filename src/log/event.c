@@ -26,7 +26,7 @@ bool hob_event_type_durable(hob_event_type t) {
 
 hob_event_type hob_event_type_from(hob_str name) {
     for (int t = 1; t < HOB_EVENT_COUNT_; t++)
-        if (hob_str_eq(name, kinds[t].name)) return (hob_event_type)t;
+        if (name.n == kinds[t].name.n && hob_str_eq(name, kinds[t].name)) return (hob_event_type)t;
     return HOB_EVENT_UNKNOWN;
 }
 
