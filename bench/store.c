@@ -4,10 +4,10 @@
  * Both append 300-byte events spread over 1,000 sessions at synchronous=FULL. Raw SQLite is one loop in
  * one thread, one transaction for 64 rows, the same tables, checkpoints as SQLite makes them by itself.
  * hob gets one event a commit through its interface, 512 of them under way, and makes its own groups.
- * Rounds alternate; the best of each counts, since other programs use the disk too. Exits 1 if a promise
- * is broken.
+ * Rounds alternate; the best of each counts, since other programs use the disk too.
  */
 #include "store/sqlite.h"
+#include "table.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -246,8 +246,9 @@ static double hob_replay(void) {
     return took / ALL * 1e6;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     double raw = 0, hob = 0, raw_ms = 1e9, hob_ms = 1e9, again_ms = 1e9;
+    bench_table_init(argc, argv);
     memset(body, 'x', sizeof(body));
     if (hob_loop_create(NULL, &loop, NULL) < 0 || hob_pool_create(2, 64, &pool, NULL) < 0) return 1;
     for (int i = 0; i < ROUNDS; i++) {
@@ -256,17 +257,18 @@ int main(void) {
         keep_least(&raw_ms, raw_first() * 1e3);
         hob_first(&hob_ms, &again_ms);
     }
-    double share = hob / raw * 100, replay = hob_replay();
-    bool ok = hob >= PROMISE_RATE && share >= PROMISE_SHARE && hob_ms <= PROMISE_FIRST_MS;
-    printf("store.append   %9.0f events/s, raw %.0f, promise >=%.0f %s\n", hob, raw, PROMISE_RATE,
-           hob >= PROMISE_RATE ? "ok" : "MISS");
-    printf("store.share    %9.0f %% of raw, promise >=%.0f %s\n", share, PROMISE_SHARE,
-           share >= PROMISE_SHARE ? "ok" : "MISS");
-    printf("store.first    %9.2f ms, raw %.2f, promise <=%.0f %s\n", hob_ms, raw_ms,
-           PROMISE_FIRST_MS, hob_ms <= PROMISE_FIRST_MS ? "ok" : "MISS");
-    printf("store.again    %9.2f ms on a file that is there\n", again_ms);
-    printf("store.replay   %9.2f us/event\n", replay);
+    bench_row((bench_line){
+        .name = "store.append", .value = hob, .unit = "/s", .min = PROMISE_RATE, .floor = raw});
+    bench_row((bench_line){
+        .name = "store.share", .value = hob / raw * 100, .unit = "%", .min = PROMISE_SHARE});
+    bench_row((bench_line){.name = "store.first",
+                           .value = hob_ms,
+                           .unit = "ms",
+                           .max = PROMISE_FIRST_MS,
+                           .floor = raw_ms});
+    bench_row((bench_line){.name = "store.again", .value = again_ms, .unit = "ms"});
+    bench_row((bench_line){.name = "store.replay", .value = hob_replay(), .unit = "us"});
     hob_pool_destroy(pool);
     hob_loop_destroy(loop);
-    return ok ? 0 : 1;
+    return bench_table_finish();
 }
