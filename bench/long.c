@@ -18,7 +18,7 @@ typedef bench_run (*run_fn)(bench_rig *r, const bench_ask *a);
 
 typedef struct side {
     bench_samples early, late;
-    double rss, cpu_s;
+    double rss, cpu_s, body_kb;
     bench_samples resume;
     size_t messages;
 } side;
@@ -31,6 +31,7 @@ static bool run_long(bench_rig *r, run_fn run, side *s) {
         bench_add(&s->late, bench_rig_gap(r, LATE - AROUND / 2 + i));
     }
     s->rss = all.rss_mb;
+    s->body_kb = (double)r->mock->x[LATE].bytes / 1e3;
     s->cpu_s = all.cpu_ms / 1e3;
     return true;
 }
@@ -45,13 +46,16 @@ static bool run_resume(bench_rig *r, run_fn run, side *s) {
 }
 
 static void print_long(const side *hob, const side *bare) {
+    char note[64];
+    snprintf(note, sizeof(note), "%.0f KB sent", hob->body_kb);
     bench_row((bench_line){
         .name = "long.gap.turn_1", .samples = &hob->early, .unit = "ms", .floor_of = &bare->early});
     bench_row((bench_line){.name = "long.gap.turn_2480",
                            .samples = &hob->late,
                            .unit = "ms",
                            .max = 2,
-                           .floor_of = &bare->late});
+                           .floor_of = &bare->late,
+                           .note = note});
     bench_row((bench_line){.name = "long.gap.growth",
                            .value = bench_median(&hob->late) / bench_median(&hob->early),
                            .unit = "x",
