@@ -106,6 +106,13 @@ HOB_API const char *hob_error_name(int code); /* "HOB_EBUSY" */
 HOB_API const char *hob_error_text(int code); /* "busy" */
 HOB_API int hob_error_retryable(int code);    /* 1 if trying again later can help */
 
+/* ---- looking into JSON -------------------------------------------------------------------- */
+
+/* A value inside JSON text by a dotted path ("items.0.name"): a string decoded, anything else as written, copied into
+ * buf (NUL-terminated, cut at cap). Returns its full length, HOB_ENOENT, or HOB_EPARSE. For the arguments of a tool
+ * (hob_tool_call.args), rows of a page, data of an event. [any] */
+HOB_API int hob_json_field(hob_str json, const char *path, char *buf, size_t cap);
+
 /* ---- hooks into the host; the only process-wide state of the library -------------------- */
 
 typedef void (*hob_oom_fn)(size_t wanted, void *user);

@@ -176,26 +176,17 @@ int hob_session_entries(hob_session *s, uint64_t after, hob_page **out, hob_erro
 
 /* ---- words ------------------------------------------------------------------------------------------------------ */
 
-static int copy_out(hob_str v, char *buf, size_t cap) {
-    if (cap) {
-        size_t n = hob_utf8_prefix(v, cap - 1);
-        if (n) memcpy(buf, v.p, n);
-        buf[n] = 0;
-    }
-    return (int)v.n;
-}
-
 int hob_session_id(hob_session *s, char *buf, size_t cap) {
-    return copy_out(hob_str_z(s->id), buf, cap);
+    return hob_str_out(hob_str_z(s->id), buf, cap);
 }
 
 int hob_session_cwd(hob_session *s, char *buf, size_t cap) {
-    return copy_out(hob_str_z(s->cwd), buf, cap);
+    return hob_str_out(hob_str_z(s->cwd), buf, cap);
 }
 
 static void start_model(hob_op *op) {
     looking *l = HOB_CONTAINER(op, looking, op);
-    hob_op_done(op, copy_out(hob_str_z(op->s->model_name), l->buf, l->cap), NULL);
+    hob_op_done(op, hob_str_out(hob_str_z(op->s->model_name), l->buf, l->cap), NULL);
 }
 
 int hob_session_model(hob_session *s, char *buf, size_t cap) {
@@ -205,7 +196,8 @@ int hob_session_model(hob_session *s, char *buf, size_t cap) {
 
 static void start_thinking(hob_op *op) {
     looking *l = HOB_CONTAINER(op, looking, op);
-    hob_op_done(op, copy_out(hob_str_z(hob_thinking_name(op->s->thinking)), l->buf, l->cap), NULL);
+    hob_op_done(op, hob_str_out(hob_str_z(hob_thinking_name(op->s->thinking)), l->buf, l->cap),
+                NULL);
 }
 
 int hob_session_thinking(hob_session *s, char *buf, size_t cap) {

@@ -262,9 +262,25 @@ static void test_base_json_read__comments_have_limits_too(void **state) {
 
 #define T(name) cmocka_unit_test_setup_teardown(test_base_json_read__##name, set_up, tear_down)
 
+static void test_base_json_read__one_field_for_hosts(void **state) {
+    char buf[8];
+    hob_str json = hob_str_z("{\"a\":[{\"b\":\"x\\ny\"},{\"n\":1.50}],\"long\":\"0123456789\"}");
+    (void)state;
+    assert_int_equal(hob_json_field(json, "a.0.b", buf, sizeof buf), 3);
+    assert_string_equal(buf, "x\ny");
+    assert_int_equal(hob_json_field(json, "a.1.n", buf, sizeof buf), 4);
+    assert_string_equal(buf, "1.50");
+    assert_int_equal(hob_json_field(json, "long", buf, sizeof buf), 10);
+    assert_string_equal(buf, "0123456");
+    assert_int_equal(hob_json_field(json, "a.2", buf, sizeof buf), HOB_ENOENT);
+    assert_int_equal(hob_json_field(hob_str_z("{"), "a", buf, sizeof buf), HOB_EPARSE);
+    assert_int_equal(hob_json_field(json, "a", NULL, 0), 25);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         T(tells_types),
+        T(one_field_for_hosts),
         T(decodes_strings),
         T(lone_surrogates_become_fffd),
         T(keeps_an_escaped_nul),
