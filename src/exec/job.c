@@ -29,6 +29,7 @@
 #define MAX_ARGS 4096
 #define MAX_INPUT (64 * 1024 * 1024)
 #define MAX_ANSWER 64
+#define NO_PROC "commands cannot be supervised without /proc; mount it"
 
 typedef enum job_state { RUNNING, TERMINATING, KILLING, DRAINING, ENDED } job_state;
 
@@ -155,8 +156,7 @@ static void could_not_start(hob_job *j, int e, hob_str step) {
     else if (hob_str_eqz(step, "chdir"))
         hob_fail_errno(&j->result.error, code, "cannot enter the folder %s", j->cwd);
     else if (hob_str_eqz(step, "proc"))
-        hob_fail_errno(&j->result.error, HOB_ENOSYS,
-                       "commands cannot be supervised without /proc; mount it");
+        hob_fail(&j->result.error, HOB_ENOSYS, 0, NO_PROC);
     else
         hob_fail_errno(&j->result.error, HOB_EIO, "cannot start %s (%.*s)", j->program,
                        HOB_FMT(step));
@@ -233,6 +233,12 @@ static int open_stdio(hob_job *j, hob_str input, stdio *s, hob_error *err) {
     return hob_io_create(j->exec->loop, j->out, on_output, j, &j->io, err);
 }
 
+/* hob-exec itself may be started through /proc, and cannot look after anything without it. */
+static int say_no_start(int r, hob_error *err) {
+    if (access("/proc/self/fd", F_OK) == 0) return r;
+    return hob_fail(err, HOB_ENOSYS, 0, NO_PROC);
+}
+
 static int spawn(hob_job *j, const hob_job_opts *o, const stdio *s, hob_error *err) {
     size_t n = 0;
     while (o->argv[n]) n++;
@@ -250,6 +256,7 @@ static int spawn(hob_job *j, const hob_job_opts *o, const stdio *s, hob_error *e
     int r = hob_child_start(j->exec->loop, &c, on_helper_exit, g, &g->child, err);
     if (r < 0) {
         hob_free(g);
+        r = say_no_start(r, err);
     } else {
         hob_list_push(&j->exec->guards, &g->link);
         j->guard = g;

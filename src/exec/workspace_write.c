@@ -64,8 +64,11 @@ static int open_temp(target *t) {
     if (hob_random(&random, sizeof(random)) < 0) return -1;
     snprintf(t->temp, sizeof(t->temp), ".hob-%016llx", (unsigned long long)random);
     mode_t mode = t->exists ? 0600 : 0666;
-    int fd = openat(t->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
+    /* A file without a name gets one through /proc. */
+    bool nameable = access("/proc/self/fd", F_OK) == 0;
+    int fd = nameable ? openat(t->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode) : -1;
+    bool unknown = !nameable || errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL;
+    if (fd >= 0 || !unknown) return fd;
     fd = openat(t->dir, t->temp, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
     t->temp_named = fd >= 0;
     return fd;

@@ -119,7 +119,9 @@ static int spawn(const hob_child_opts *o, pid_t *pid, hob_error *err) {
         int e = posix_spawn(pid, path, &s.actions, &s.attr, (char *const *)o->argv,
                             (char *const *)o->envp);
         errno = e;
-        if (e != 0) r = hob_fail_errno(err, code_of(e), "cannot start %s", o->path);
+        if (e != 0)
+            r = hob_fail_errno(err, code_of(e), "cannot start %s",
+                               path == o->path ? path : o->argv[0]);
     }
     posix_spawnattr_destroy(&s.attr);
     posix_spawn_file_actions_destroy(&s.actions);

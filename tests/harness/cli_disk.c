@@ -19,6 +19,10 @@
     "{'rules': [{'when': {'user': 'fill'}, 'reply': [{'text': 'Step {{step}}.'}, {'tool': 'bash'," \
     " 'args': {'command': 'head -c 40000 /dev/urandom | base64 -w 0; echo {{step}}'}}]}],"         \
     " 'otherwise': [{'text': 'room for {{user}}'}]}"
+#define TOOLS                                                                                      \
+    "{'rules': [{'when': {'step': 1}, 'reply': [{'tool': 'bash', 'args': {'command': 'true'}},"    \
+    " {'tool': 'write', 'args': {'path': 'new', 'content': 'x'}}]}],"                              \
+    " 'otherwise': [{'text': 'done'}]}"
 
 static bool may_mount;
 
@@ -134,14 +138,29 @@ static void test_cli_disk__read_only_from_the_beginning(void **state) {
     assert_failed(c, "Read-only file system");
 }
 
+/* Files can be written; commands cannot be looked after, and that is said. */
+static void test_cli_disk__without_proc(void **state) {
+    hob_test_cli *c = *state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* it cannot start without /proc itself */
+#endif
+    if (!may_mount) skip();
+    hob_test_quoted_file(c, "s.json", TOOLS);
+    assert_int_equal(mount("none", "/proc", "tmpfs", 0, NULL), 0);
+    int code = HOB_RUN(c, NULL, "-p", "--permission-mode", "yolo", MODEL, "go");
+    umount2("/proc", MNT_DETACH);
+    assert_int_equal(code, 0);
+    assert_err_has(c, "commands cannot be supervised without /proc; mount it");
+    assert_str(hob_test_content(&c->folder, "new"), "x");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_cli_disk__full),
-        TEST(test_cli_disk__hardly_any_room),
-        TEST(test_cli_disk__read_only),
-        TEST(test_cli_disk__read_only_from_the_beginning),
+        TEST(test_cli_disk__full),         TEST(test_cli_disk__hardly_any_room),
+        TEST(test_cli_disk__read_only),    TEST(test_cli_disk__read_only_from_the_beginning),
+        TEST(test_cli_disk__without_proc),
     };
     return cmocka_run_group_tests(tests, own_mounts, NULL);
 }
