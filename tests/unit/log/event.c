@@ -175,8 +175,8 @@ static void test_log_event__is_one_line(void **state) {
 
 static void test_log_event__data_that_is_no_object_is_not_written(void **state) {
     (void)state;
-    static const char *const wrong[] = {"[]",       "{",           "{}{}",
-                                        "{\"a\":}", "{},\"x\":{}", "{\"a\":\"\n\"}"};
+    static const char *const wrong[] = {
+        "[]", "{", "{}{}", "{\"a\":}", "{},\"x\":{}", "{},\"data\":{}", "{\"a\":\"\n\"}"};
     for (size_t i = 0; i < HOB_ARRAY_LEN(wrong); i++) {
         hob_draft d;
         hob_error err;

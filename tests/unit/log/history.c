@@ -85,6 +85,7 @@ static void test_log_history__cut_off_answer_is_not_seen_again(void **state) {
     tell_event(&t, "user_message", "e2", "{'content':[3]}");
     assert_string_equal(tell_path(&t), "1:user [1] 3:user [3]");
     assert_int_equal(t.view->history->nnodes, 3);
+    assert_int_equal(hob_history_find(t.view->history, 1)->seq, 1);
     assert_true(hob_history_find(t.view->history, 2)->aborted);
     assert_null(hob_history_find(t.view->history, 9));
     tell_finish(&t);
@@ -193,7 +194,9 @@ static void test_log_history__weighs_what_is_on_the_path(void **state) {
     tell_event(&t, "user_message", "", "{'content':[{'type':'text','text':'abc'}]}");
     assert_int_equal(t.view->history->bytes, 2 + 28 + 1);
     tell_event(&t, "assistant_message", "e1", CALLS);
+    size_t before = t.view->history->bytes;
     tell_event(&t, "tool_finished", NULL, "{'call':'m2.0','outcome':'ok','content':['A']}");
+    assert_int_equal(t.view->history->bytes, before + 2 + 3 + 1);
     assert_int_equal(t.view->history->bytes, weigh_path(t.view->history));
     tell_event(&t, "branch_moved", NULL, "{'to':'e1'}");
     assert_int_equal(t.view->history->bytes, 2 + 28 + 1);

@@ -136,6 +136,8 @@ static void test_log_view__what_it_does_not_know_changes_nothing(void **state) {
     assert_int_equal(hob_usage_total(&t.view->usage), 0);
     assert_int_equal(t.view->last_seq, 1);
     tell_finish(&t);
+    hob_view_destroy(NULL);
+    hob_history_destroy(NULL);
 }
 
 int main(void) {
