@@ -3,12 +3,15 @@
  */
 #include "session/session.h"
 
+enum { FIRST_PAGE = 64, LARGEST_PAGE = 512 };
+
 typedef struct loader {
     hob_session *s;
     hob_str from; /* heap */
     hob_loaded_fn done;
     void *user;
     uint64_t after; /* the last event of the pages so far */
+    size_t page;    /* events of the last one: they grow, so that folding starts soon */
     bool reading;   /* a page is on its way */
     int code;       /* HOB_OK until something failed */
     hob_error err;
@@ -85,7 +88,8 @@ static void on_page(int code, const hob_error *err, const hob_store_event *event
 static void read_page(loader *l) {
     l->s->inflight++;
     l->reading = true;
-    l->s->store->ops->read(l->s->store, l->from, l->after, 1000, 0, on_page, l);
+    l->page = l->page ? HOB_MIN(2 * l->page, LARGEST_PAGE) : FIRST_PAGE;
+    l->s->store->ops->read(l->s->store, l->from, l->after, l->page, 0, on_page, l);
 }
 
 void hob_session_load(hob_session *s, hob_str from, hob_loaded_fn done, void *user) {
