@@ -175,7 +175,8 @@ HOB_API int hob_session_cancel_confirmations(hob_session *s, hob_error *err);
 /* For the next model call; on error the old model stays. HOB_ENOENT, HOB_EAMBIGUOUS, HOB_EAUTH. */
 HOB_API int hob_session_set_model(hob_session *s, const char *hint, hob_error *err);
 HOB_API int hob_session_set_thinking(hob_session *s, const char *level, hob_error *err);
-HOB_API int hob_session_set_title(hob_session *s, hob_str title, hob_error *err);
+HOB_API int hob_session_set_title(hob_session *s, hob_str title,
+                                  hob_error *err); /* one line, 1000 bytes */
 HOB_API int hob_session_add_tool(hob_session *s, const hob_tool *tool, hob_error *err);
 
 /* ---- looking -------------------------------------------------------------------------------------------- */

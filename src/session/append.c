@@ -99,8 +99,11 @@ int hob_session_usable(hob_session *s, hob_error *err) {
     return HOB_OK;
 }
 
-static int encode(hob_session *s, hob_draft *d, hob_event **out, hob_error *err) {
+/* What could not be read back is not written. */
+static int encode(hob_session *s, hob_draft *d, hob_event **out, const hob_json **data,
+                  hob_error *err) {
     uint64_t leaf = hob_history_leaf(s->view->history);
+    hob_arena *scratch = s->rt->scratch;
     char parent[24];
     int rc = hob_session_usable(s, err);
     if (rc < 0) return rc;
@@ -108,21 +111,25 @@ static int encode(hob_session *s, hob_draft *d, hob_event **out, hob_error *err)
         int n = snprintf(parent, sizeof parent, "e%llu", (unsigned long long)leaf);
         d->parent_entry = hob_str_n(parent, (size_t)n);
     }
-    return hob_event_encode(d, hob_str_z(s->id), s->view->last_seq + 1, hob_session_now(s), out,
-                            err);
+    rc = hob_event_encode(d, hob_str_z(s->id), s->view->last_seq + 1, hob_session_now(s), out, err);
+    if (rc < 0) return rc;
+    hob_arena_reset(scratch);
+    if ((*data = hob_event_parse(*out, scratch))) return HOB_OK;
+    hob_event_unref(*out);
+    return hob_fail(err, HOB_ETOOBIG, 0, "an event is nested too deeply");
 }
 
 int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
     hob_error local = {.code = HOB_OK};
+    const hob_json *data;
     hob_event *e;
     if (!err) err = &local;
     hob_crash_point("append.before");
-    int rc = encode(s, d, &e, err);
+    int rc = encode(s, d, &e, &data, err);
     hob_draft_finish(d);
     if (rc < 0) return rc;
     tail_push(s, e);
-    hob_arena_reset(s->rt->scratch);
-    rc = hob_session_fold(s, e, hob_event_parse(e, s->rt->scratch), err);
+    rc = hob_session_fold(s, e, data, err);
     hob_event_unref(e);
     hob_crash_point("append.after");
     if (rc < 0) hob_session_fail(s, rc, err); /* the views are no fold of the log any more */
@@ -160,6 +167,13 @@ int hob_session_input(hob_session *s, hob_input *in, hob_error *err) {
     hob_session_commit(s);
     hob_session_kick(s);
     return rc;
+}
+
+void hob_session_outcome(hob_session *s, hob_input *in) {
+    hob_error err;
+    int rc = hob_session_input(s, in, &err);
+    bool late = rc == HOB_EEXIST; /* the first end won */
+    if (rc < 0 && !late && hob_session_usable(s, NULL) >= 0) hob_session_fail(s, rc, &err);
 }
 
 /* ---- committing ---------------------------------------------------------------------------------------- */

@@ -3,6 +3,8 @@
  */
 #include "session/session.h"
 
+enum { TITLE_MAX = 1000 };
+
 typedef struct command {
     hob_op op;
     hob_input in;
@@ -49,7 +51,7 @@ static void note_prompt(hob_session *s, hob_str content) {
 
 static void settle_left_over(hob_session *s) {
     s->left_alone = false;
-    hob_session_input(s, &(hob_input){.kind = HOB_INPUT_CANCEL, .ending = HOB_ENDING_SETTLE}, NULL);
+    hob_session_outcome(s, &(hob_input){.kind = HOB_INPUT_CANCEL, .ending = HOB_ENDING_SETTLE});
 }
 
 static void prompt_now(hob_op *op) {
@@ -95,22 +97,29 @@ static void start_prompt(hob_op *op) {
         hob_op_done(op, rc, &err);
 }
 
+static bool is_text(const hob_json *b) {
+    return hob_str_eqz(hob_json_get_str(b, "type"), "text") &&
+           hob_json_is(hob_json_get(b, "text"), HOB_JSON_STRING);
+}
+
+static bool is_image(const hob_json *b) {
+    return hob_str_eqz(hob_json_get_str(b, "type"), "image") &&
+           hob_json_get_str(b, "media_type").n && hob_json_get_str(b, "data").n;
+}
+
 static int check_content(hob_str json, hob_error *err) {
     hob_arena *a = hob_arena_create(0);
     const hob_json *v;
+    bool says = false;
     int rc = hob_json_parse(a, json, NULL, &v, err);
-    if (rc >= 0 && (!hob_json_is(v, HOB_JSON_ARRAY) || !hob_json_count(v)))
-        rc = hob_fail(err, HOB_EINVAL, 0, "content must be an array of blocks, and not empty");
     for (const hob_json *b = rc < 0 ? NULL : hob_json_first(v); b; b = hob_json_next(b)) {
-        hob_str type = hob_json_get_str(b, "type");
-        bool text =
-            hob_str_eqz(type, "text") && hob_json_is(hob_json_get(b, "text"), HOB_JSON_STRING);
-        bool image = hob_str_eqz(type, "image") && hob_json_get_str(b, "media_type").n &&
-                     hob_json_get_str(b, "data").n;
-        if (!text && !image)
+        says = says || is_image(b) || hob_str_trim(hob_json_get_str(b, "text")).n;
+        if (!is_text(b) && !is_image(b))
             rc = hob_fail(err, HOB_EINVAL, 0,
                           "a block must be a text or an image (docs/messages.md)");
     }
+    if (rc >= 0 && (!hob_json_is(v, HOB_JSON_ARRAY) || !says))
+        rc = hob_fail(err, HOB_EINVAL, 0, "content must be an array of blocks, and not empty");
     hob_arena_destroy(a);
     return rc;
 }
@@ -310,6 +319,11 @@ static void start_set_title(hob_op *op) {
 
 int hob_session_set_title(hob_session *s, hob_str title, hob_error *err) {
     command c = {.text = title};
+    if (title.n > TITLE_MAX)
+        return hob_fail(err, HOB_ETOOBIG, 0, "a title has at most %d bytes", TITLE_MAX);
+    for (size_t i = 0; i < title.n; i++)
+        if ((unsigned char)title.p[i] < ' ')
+            return hob_fail(err, HOB_EINVAL, 0, "a title is one line, without control characters");
     return run_command(s, &c, start_set_title, err);
 }
 

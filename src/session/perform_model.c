@@ -16,18 +16,23 @@ static unsigned draw_jitter(void) {
     return r % 1001u;
 }
 
+enum { CONTENT_MAX = HOB_EVENT_MAX - (1u << 16) }; /* leaves room for the rest of the event */
+
 /* The first event said is the answer's end. */
 static void end_answer(hob_session *s, hob_input *in) {
     s->answer_end = s->view->last_seq + 1;
-    hob_session_input(s, in, NULL);
+    if (s->answer) in->usage = s->answer->usage;
+    in->cost_usd = hob_model_cost(&s->answer_model, &in->usage);
+    hob_session_outcome(s, in);
 }
 
 static void give_failure(hob_session *s, const hob_model_outcome *o) {
     hob_answer *a = s->answer;
     hob_buf content;
-    hob_buf_init(&content, HOB_EVENT_MAX);
-    if (a)
-        hob_answer_content(a, hob_str_z(s->answer_message), s->answer_model.api, false, &content);
+    hob_buf_init(&content, CONTENT_MAX);
+    if (a && hob_answer_content(a, hob_str_z(s->answer_message), s->answer_model.api, false,
+                                &content) < 0)
+        hob_buf_reset(&content);
     hob_input in = {.kind = HOB_INPUT_MODEL_FAILED,
                     .code = o->code,
                     .sub = o->status,
@@ -37,24 +42,32 @@ static void give_failure(hob_session *s, const hob_model_outcome *o) {
                     .shown = a && a->shown,
                     .content = hob_buf_str(&content),
                     .jitter = draw_jitter()};
-    if (a) in.usage = a->usage;
-    in.cost_usd = hob_model_cost(&s->answer_model, &in.usage);
     end_answer(s, &in);
     hob_buf_finish(&content);
+}
+
+/* Escapes can make an answer larger than an event may be; asking again would not help. */
+static void give_too_big(hob_session *s) {
+    hob_model_outcome o = {.code = HOB_ETOOBIG, .retry_after_ms = -1};
+    hob_fail(&o.error, HOB_ETOOBIG, 0, "the answer is over %u MiB when it is written down",
+             HOB_EVENT_MAX >> 20);
+    give_failure(s, &o);
 }
 
 static void give_answer(hob_session *s) {
     hob_answer *a = s->answer;
     hob_buf content;
-    hob_buf_init(&content, HOB_EVENT_MAX);
-    hob_answer_content(a, hob_str_z(s->answer_message), s->answer_model.api, true, &content);
+    hob_buf_init(&content, CONTENT_MAX);
+    int rc =
+        hob_answer_content(a, hob_str_z(s->answer_message), s->answer_model.api, true, &content);
     hob_input in = {.kind = HOB_INPUT_MODEL_FINISHED,
                     .content = hob_buf_str(&content),
                     .stop = a->stop,
-                    .usage = a->usage,
-                    .cost_usd = hob_model_cost(&s->answer_model, &a->usage),
                     .response_id = a->response_id};
-    end_answer(s, &in);
+    if (rc < 0)
+        give_too_big(s);
+    else
+        end_answer(s, &in);
     hob_buf_finish(&content);
 }
 

@@ -12,7 +12,7 @@ static void on_due(hob_timer *t) {
     hob_flight *f = HOB_CONTAINER(t, alarm_clock, timer)->f;
     hob_session *s = f->s;
     hob_flight_end(f);
-    hob_session_input(s, &(hob_input){.kind = HOB_INPUT_NEXT}, NULL);
+    hob_session_outcome(s, &(hob_input){.kind = HOB_INPUT_NEXT});
 }
 
 static int start(hob_flight *f, const hob_effect *e) {

@@ -39,7 +39,7 @@ static void give(hob_flight *f, const hob_tool_result *r) {
                     .duration_ms = t ? hob_session_now(s) - t->started : 0};
     hob_flight_end(f);
     hob_crash_point("effect.tool.outcome");
-    hob_session_input(s, &in, NULL);
+    hob_session_outcome(s, &in);
     hob_buf_finish(&content);
 }
 

@@ -250,6 +250,8 @@ int64_t hob_session_now(hob_session *s);
 /* ---- append.c ----------------------------------------------------------------------------------------- */
 /* Feeds an input to the run until it and what follows from it are said, commits, performs. */
 int hob_session_input(hob_session *s, hob_input *in, hob_error *err);
+/* The same for what nobody waits for: if it cannot be written, the session has failed. */
+void hob_session_outcome(hob_session *s, hob_input *in);
 /* A draft of the session's own (settings, notes). */
 int hob_session_append(hob_session *s, hob_draft *d, hob_error *err);
 /* Applies to the views; `data` is the event's, parsed. */

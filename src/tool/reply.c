@@ -247,9 +247,10 @@ static bool is_block(const hob_json *b) {
 }
 
 static bool are_blocks(hob_str json) {
+    static const hob_json_opts opts = {.max_depth = 64}; /* inside an event it is deeper */
     hob_arena *arena = hob_arena_create(4 * MAX_CONTENT);
     const hob_json *v = NULL;
-    bool good = json.n <= MAX_CONTENT && hob_json_parse(arena, json, NULL, &v, NULL) == HOB_OK &&
+    bool good = json.n <= MAX_CONTENT && hob_json_parse(arena, json, &opts, &v, NULL) == HOB_OK &&
                 hob_json_is(v, HOB_JSON_ARRAY);
     for (const hob_json *b = good ? hob_json_first(v) : NULL; b && good; b = hob_json_next(b))
         good = is_block(b);
