@@ -5,11 +5,12 @@ find_package(Threads REQUIRED)
 pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
+pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(CURL REQUIRED libcurl)
 
 add_library(hob_dependencies INTERFACE)
 target_link_libraries(hob_dependencies INTERFACE
-    PkgConfig::UV PkgConfig::SQLITE PkgConfig::SODIUM Threads::Threads ${CMAKE_DL_LIBS} m)
+    PkgConfig::UV PkgConfig::SQLITE PkgConfig::SODIUM PkgConfig::YAML Threads::Threads ${CMAKE_DL_LIBS} m)
 target_include_directories(hob_dependencies SYSTEM INTERFACE ${CURL_INCLUDE_DIRS})
 
 if(HOB_TESTS STREQUAL "AUTO")

@@ -12,6 +12,7 @@
 #ifndef HOB_HOB_H
 #define HOB_HOB_H
 
+#include <hob/agents.h>
 #include <hob/base.h>
 #include <hob/config.h>
 #include <hob/event.h>

@@ -95,7 +95,7 @@ typedef struct hob_command {
 } hob_command;
 extern const hob_command hob_command_run; /* a prompt: has no name of its own */
 extern const hob_command hob_command_sessions, hob_command_runs, hob_command_config,
-    hob_command_models, hob_command_demo;
+    hob_command_models, hob_command_agents, hob_command_skills, hob_command_demo;
 const hob_command *hob_command_find(hob_str name); /* main.c; NULL if there is none */
 size_t hob_command_count(void);
 const hob_command *hob_command_at(size_t i);
@@ -161,6 +161,14 @@ void hob_story_event(hob_cli *cli, const hob_json *event);
 /* Rows of a page, or {"type":"next","cursor":…} after them. */
 void hob_page_print_json(hob_cli *cli, const hob_page *p);
 void hob_page_print_next(hob_cli *cli, const hob_page *p, const char *command);
+
+/* ---- agents.c: what `hob agents` and `hob skills` share --------------------------------------- */
+typedef struct hob_listing_opts {
+    hob_common common;
+    bool json, trust;
+} hob_listing_opts;
+/* Lists the definitions of which `wanted` has the bit (1 << kind). Returns the exit code. */
+int hob_cli_definitions(hob_cli *cli, const hob_command *c, unsigned wanted, char *const *argv);
 
 /* ---- signals.c ------------------------------------------------------------------------------- */
 void hob_signals_watch(void);              /* SIGINT, SIGTERM, SIGHUP; SIGPIPE is ignored */

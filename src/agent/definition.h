@@ -1,0 +1,97 @@
+/*
+ * definition.h - the inside of definitions: a text into a value, many values by name.
+ *
+ * Pure: texts come from config/discover.h by way of session/definitions.c, which is the only one that
+ * reads files for them.
+ */
+#ifndef HOB_SRC_AGENT_DEFINITION_H
+#define HOB_SRC_AGENT_DEFINITION_H
+
+#include <hob/agents.h>
+
+#include "config/yaml.h"
+#include "policy/policy.h"
+
+#define HOB_DEFINITIONS_MAX 4096
+#define HOB_DEFINITION_NAME_MAX 64
+#define HOB_DEFINITION_DESCRIPTION_MAX 1024 /* characters, of a skill */
+#define HOB_DEFINITION_LINE 256             /* bytes of a value that is one line */
+#define HOB_DEFINITION_WORDS 256            /* in one list */
+#define HOB_DEFINITION_REMARKS 16
+
+/* ---- read.c: one text ------------------------------------------------------------------------ */
+typedef struct hob_def_text {
+    hob_definition_kind kind;
+    hob_str stem; /* the file's name without its ending, or the folder of a SKILL.md */
+    hob_str text; /* borrowed for the call only */
+    bool yaml;    /* all of it is YAML, there is no front matter */
+    hob_mode widest;
+} hob_def_text;
+/* Fills what a file can say; everything lies in the arena. HOB_EPARSE, HOB_ETOOBIG: the message and *line (0 = the
+ * whole file) say what is wrong, without the file. */
+int hob_definition_read(hob_arena *a, const hob_def_text *t, hob_definition *out, size_t *line,
+                        hob_error *err);
+/* Front matter and what follows it, which begins on *body_line. False: there is none (*front is NULL), or it has no
+ * end. */
+bool hob_front_matter_split(hob_str text, hob_str *front, hob_str *body, size_t *body_line);
+bool hob_agent_name_valid(hob_str name, const char **why);
+bool hob_skill_name_valid(hob_str name, const char **why);
+bool hob_command_name_valid(hob_str name, const char **why);
+/* plan < ask < accept-edits < yolo */
+bool hob_mode_wider(hob_mode a, hob_mode b);
+
+/* ---- fields.c: values of the front matter ---------------------------------------------------- */
+typedef struct hob_def_reader {
+    hob_arena *a;
+    hob_yaml front;
+    hob_str body;
+    size_t body_line;
+    const hob_def_text *from;
+    hob_definition *out;
+    hob_str *remarks;
+    size_t *line;
+    hob_error *err;
+} hob_def_reader;
+/* Keys are compared without case, - and _: maxTurns is max-turns. HOB_EPARSE: it is there twice. */
+int hob_def_find(hob_def_reader *r, const char *key, const hob_json **out);
+int hob_def_get_text(hob_def_reader *r, const char *key, size_t max, hob_str *out);
+int hob_def_get_line(hob_def_reader *r, const char *key, size_t max, hob_str *out);
+int hob_def_get_words(hob_def_reader *r, const char *key, bool *said, hob_strs *out);
+int hob_def_get_flag(hob_def_reader *r, const char *key, unsigned flag);
+int hob_def_get_count(hob_def_reader *r, const char *key, int64_t *out);
+/* What is not in the list: misspelt limits are refused, the rest is remarked on. */
+int hob_def_check_keys(hob_def_reader *r, const char *const *known, size_t n);
+/* Keys that say the same; "*" is the same as saying nothing. Sets HOB_DEFINITION_TOOLS. */
+int hob_def_get_tools(hob_def_reader *r, const char *const *keys, size_t n);
+int hob_def_keep_text(hob_def_reader *r, hob_str s);
+size_t hob_def_line(hob_def_reader *r, const char *key); /* 0 = it is not there */
+/* agent.c, skill.c: the rest of a definition, once the front matter is read. */
+int hob_agent_read(hob_def_reader *r);
+int hob_skill_read(hob_def_reader *r);
+int hob_command_read(hob_def_reader *r);
+int hob_def_refuse(hob_def_reader *r, const char *key, const char *fmt, ...) HOB_PRINTF(3, 4);
+void hob_def_remark(hob_def_reader *r, size_t line, const char *fmt, ...) HOB_PRINTF(3, 4);
+
+/* ---- template.c ------------------------------------------------------------------------------ */
+int hob_template_expand(hob_str text, hob_str arguments, hob_buf *out);
+
+/* ---- registry.c ------------------------------------------------------------------------------ */
+typedef struct hob_def_file {
+    hob_def_text text; /* `widest` is the registry's */
+    hob_str path, dir;
+    hob_str workspace; /* what the file has to stay in when it is read again; "" = nothing */
+    hob_origin origin; /* FLAG is nearer than the rest */
+    bool trusted;
+    const char *why; /* it could not be read; NULL = it could */
+} hob_def_file;
+/* What is added until the next call is one folder: in it the first of a name wins, else the later. */
+void hob_definitions_batch(hob_definitions *d);
+int hob_definitions_add(hob_definitions *d, const hob_def_file *f, hob_error *err);
+/* Forgets what came from this folder. */
+void hob_definitions_forget(hob_definitions *d, hob_definition_kind kind, hob_str dir);
+hob_str hob_definitions_workspace_of(const hob_definitions *d, const hob_definition *x);
+hob_buf *hob_definitions_scratch(hob_definitions *d); /* what an expansion lives in */
+/* How many are live: of that kind and folder, or with dir "" in all. */
+size_t hob_definitions_live(const hob_definitions *d, hob_definition_kind kind, hob_str dir);
+
+#endif
