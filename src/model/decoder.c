@@ -71,7 +71,8 @@ const hob_json *hob_decoder_object(hob_decoder *d, const hob_sse_event *e) {
 
 int hob_decoder_check(hob_decoder *d, int rc) {
     if (rc >= 0) return rc;
-    if (rc == HOB_ETOOBIG) return hob_decoder_fail(d, rc, false, "sent an answer over 16 MiB");
+    if (rc == HOB_ETOOBIG)
+        return hob_decoder_fail(d, rc, false, "sent an answer over 16 MiB or 4096 blocks");
     return hob_decoder_fail(d, HOB_EPROTO, true, "sent a block that does not fit its kind");
 }
 

@@ -101,19 +101,18 @@ static int write_user(hob_encoder *e, size_t i) {
     return HOB_OK;
 }
 
-/* Arguments go back as the text they came as. */
+/* Arguments that are no object go back as an empty one: servers that parse them again would refuse this
+ * and every later request. The result says what was wrong with them. */
 static void write_call(hob_jsonw *w, hob_encoder *e, const hob_json *b, bool own) {
-    const hob_json *text = hob_json_get(b, "args_text");
+    const hob_json *args = hob_json_get(b, "args");
     hob_jsonw_object(w);
     hob_jsonw_kstr(w, "id", hob_wire_call_id(e->wire, e->arena, b, own));
     hob_jsonw_kstr(w, "type", HOB_STR("function"));
     hob_jsonw_key(w, "function");
     hob_jsonw_object(w);
     hob_jsonw_kstr(w, "name", hob_call_name(e->arena, hob_json_get_str(b, "name")));
-    if (text)
-        hob_jsonw_kraw(w, "arguments", hob_json_raw(text));
-    else
-        hob_jsonw_kstr(w, "arguments", hob_json_raw(hob_json_get(b, "args")));
+    hob_jsonw_kstr(w, "arguments",
+                   hob_json_is(args, HOB_JSON_OBJECT) ? hob_json_raw(args) : HOB_STR("{}"));
     hob_jsonw_object_end(w);
     hob_jsonw_object_end(w);
 }

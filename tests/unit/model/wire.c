@@ -248,7 +248,7 @@ static void test_model_wire__openai_chat_body(void **state) {
         "\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,QUJD\"}}]},"
         "{\"role\":\"assistant\",\"content\":\"So.\",\"tool_calls\":[{\"id\":\"c1\",\"type\":"
         "\"function\",\"function\":{\"name\":\"read\",\"arguments\":\"{\\\"path\\\": \\\"a\\\"}\"}},"
-        "{\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"ls\",\"arguments\":\"{oops\"}}]},"
+        "{\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"ls\",\"arguments\":\"{}\"}}]},"
         "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"A\"},"
         "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"bad \\\"args\\\"\"},"
         "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Image returned by tool call "
