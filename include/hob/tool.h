@@ -51,7 +51,8 @@ typedef struct hob_tool {
     /* Slices in `call` live until the answer. */
     void (*run)(const hob_tool_call *call, hob_reply *reply, void *user);
     /* Optional: the call is no longer wanted; answer soon (what was done so far, outcome CANCELLED). `hard`:
-     * the answer is not waited for. Called on the loop thread. */
+     * the answer is not waited for; it may come after a soft one. Called on the loop thread, also when an answer
+     * is already on its way. */
     void (*cancel)(const hob_tool_call *call, int hard, void *user);
     void *user;
 } hob_tool;

@@ -7,6 +7,8 @@
  */
 #include "session/session.h"
 
+enum { PROMPT_SHOWN = 200 }; /* bytes of a prompt in the list of runs */
+
 int64_t hob_session_now(hob_session *s) {
     return s->clock_base + hob_loop_now(s->rt->loop);
 }
@@ -53,7 +55,8 @@ void hob_session_env(hob_session *s, hob_run_env *env) {
                          .priced = s->model.priced,
                          .input_usd = s->model.input_usd,
                          .output_usd = s->model.output_usd,
-                         .fixed_bytes = s->system.n + hob_tools_json(s->tools).n};
+                         .fixed_bytes = s->system.n + hob_tools_json(s->tools).n,
+                         .path_bytes = s->view->history->bytes};
 }
 
 /* ---- appending ------------------------------------------------------------------------------------- */
@@ -200,27 +203,33 @@ static void fill_row(hob_session *s, hob_store_session *row) {
                                .messages = s->view->messages};
 }
 
-/* The rows of runs that these events started, parked or ended. */
+/* The rows of runs that these events started, parked or ended; the prompt stands in its own event. */
 static size_t fill_runs(hob_session *s, const hob_event *e, hob_arena *a, hob_store_run *run) {
+    char text[PROMPT_SHOWN + 1];
     const hob_json *d;
-    if (e->type != HOB_EVENT_RUN_STARTED && e->type != HOB_EVENT_RUN_FINISHED &&
-        e->type != HOB_EVENT_APPROVAL_REQUESTED && e->type != HOB_EVENT_APPROVAL_RESOLVED)
-        return 0;
-    d = hob_event_parse(e, a);
     *run = (hob_store_run){
         .id = e->run_id, .session = hob_str_z(s->id), .started_ms = -1, .finished_ms = -1};
-    run->status = e->type == HOB_EVENT_APPROVAL_REQUESTED ? HOB_STR("parked") : HOB_STR("running");
-    if (e->type == HOB_EVENT_RUN_STARTED) {
+    if (!e->run_id.n) return 0;
+    switch ((int)e->type) {
+    case HOB_EVENT_RUN_STARTED:
+        run->status = HOB_STR("running");
         run->started_ms = e->ts;
         run->finished_ms = 0;
-        run->prompt = s->last_prompt;
-    }
-    if (e->type == HOB_EVENT_RUN_FINISHED) {
+        return 1;
+    case HOB_EVENT_USER_MESSAGE:
+        hob_event_text(e, text, sizeof text);
+        run->prompt = hob_arena_dup(a, hob_str_z(text));
+        return 1;
+    case HOB_EVENT_APPROVAL_REQUESTED: run->status = HOB_STR("parked"); return 1;
+    case HOB_EVENT_APPROVAL_RESOLVED: run->status = HOB_STR("running"); return 1;
+    case HOB_EVENT_RUN_FINISHED:
+        d = hob_event_parse(e, a);
         run->status = hob_arena_dup(a, hob_json_get_str(d, "status"));
         run->reason = hob_arena_dup(a, hob_json_get_str(d, "reason"));
         run->finished_ms = e->ts;
+        return 1;
     }
-    return 1;
+    return 0;
 }
 
 static void end_ops(hob_list *ops, uint64_t durable) {

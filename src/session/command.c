@@ -37,18 +37,6 @@ static int admit(hob_session *s, hob_error *err) {
 
 /* ---- prompts ------------------------------------------------------------------------------------------ */
 
-static void note_prompt(hob_session *s, hob_str content) {
-    hob_arena *a = hob_arena_create(0);
-    const hob_json *blocks = NULL;
-    hob_str text = HOB_STR_NULL;
-    if (hob_json_parse(a, content, NULL, &blocks, NULL) >= 0)
-        text = hob_json_get_str(hob_json_at(blocks, 0), "text");
-    size_t n = hob_utf8_prefix(text, sizeof s->last_prompt_buf - 4);
-    if (n) memcpy(s->last_prompt_buf, text.p, n);
-    s->last_prompt = hob_str_n(s->last_prompt_buf, n);
-    hob_arena_destroy(a);
-}
-
 static void settle_left_over(hob_session *s) {
     s->left_alone = false;
     hob_session_outcome(s, &(hob_input){.kind = HOB_INPUT_CANCEL, .ending = HOB_ENDING_SETTLE});
@@ -60,11 +48,11 @@ static void prompt_now(hob_op *op) {
     hob_error err;
     int rc = hob_session_usable(s, &err);
     if (rc >= 0 && s->left_alone) settle_left_over(s);
-    if (rc >= 0 && !hob_run_active(&s->run)) rc = hob_session_say_settings(s, &err);
-    if (rc >= 0) {
-        note_prompt(s, c->in.content);
-        rc = hob_session_input(s, &c->in, &err);
+    if (rc >= 0 && !hob_run_active(&s->run)) {
+        rc = hob_session_say_settings(s, &err);
+        if (rc >= 0) rc = hob_session_repair(s, &err);
     }
+    if (rc >= 0) rc = hob_session_input(s, &c->in, &err);
     conclude(op, rc, &err);
 }
 

@@ -111,28 +111,6 @@ static void ready(opening *op) {
 
 /* ---- fork ------------------------------------------------------------------------------------------------- */
 
-/* One message of the original, as an event of the copy that belongs to no run. */
-static int copy_event(hob_session *s, const hob_event *e, bool entry, hob_error *err) {
-    hob_draft d;
-    hob_draft_init(&d, e->type);
-    d.is_entry = entry;
-    d.author = e->author;
-    hob_buf_add(&d.data, e->data);
-    return hob_session_append(s, &d, err);
-}
-
-static int write_copy(opening *op, const hob_history *h, hob_error *err) {
-    hob_session *s = op->s;
-    int rc = hob_session_say_settings(s, err);
-    for (size_t i = 0; rc >= 0 && i < h->npath; i++) {
-        const hob_node *n = &h->nodes[h->path[i]];
-        rc = copy_event(s, n->event, true, err);
-        for (size_t k = 0; rc >= 0 && k < n->nresults; k++)
-            if (n->results[k].event) rc = copy_event(s, n->results[k].event, false, err);
-    }
-    return rc;
-}
-
 static void on_copy_owned(int code, const hob_error *err, const hob_store_session *row,
                           void *user) {
     opening *op = user;
@@ -154,7 +132,8 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     s->durable = s->submitted = 0;
     s->result_seq = 0;
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
-    if (rc >= 0) rc = write_copy(op, original->history, &e);
+    if (rc >= 0) rc = hob_session_say_settings(s, &e);
+    if (rc >= 0) rc = hob_session_copy(s, original->history, &e);
     hob_view_destroy(original);
     if (rc < 0) {
         give_up(op, rc, &e);

@@ -69,10 +69,10 @@ static void on_done(void *user, const hob_tool_result *r) {
 
 static void on_timeout(hob_timer *timer) {
     tool_flight *t = HOB_CONTAINER(timer, tool_flight, timeout);
+    long long ms = (long long)t->tool.timeout_ms;
     char text[120];
-    snprintf(text, sizeof text, "error: the tool gave no answer within %lld s",
-             (long long)t->tool.timeout_ms / 1000);
-    if (t->tool.cancel) t->tool.cancel(t->call, 1, t->tool.user);
+    snprintf(text, sizeof text, "error: the tool gave no answer within %lld %s",
+             ms < 1000 ? ms : ms / 1000, ms < 1000 ? "ms" : "s");
     give_text(t->f, HOB_OUTCOME_ERROR, text);
 }
 
@@ -137,14 +137,20 @@ static int start(hob_flight *f, const hob_effect *e) {
     return HOB_OK;
 }
 
+static void tell_to_stop(const tool_flight *t, bool hard) {
+    hob_runtime *rt = t->f->s->rt;
+    if (!t->tool.cancel) return;
+    rt->depth++;
+    t->tool.cancel(t->call, hard, t->tool.user);
+    rt->depth--;
+}
+
 static void stop(hob_flight *f, bool hard) {
     tool_flight *t = f->impl;
     if (!t) return; /* its outcome is on the way */
     hob_timer_stop(&t->timeout);
     hob_timer_start(&t->grace, hob_loop_now(f->s->rt->loop) + (hard ? HARD_GRACE_MS : GRACE_MS));
-    f->s->rt->depth++;
-    if (t->tool.cancel) t->tool.cancel(t->call, hard, t->tool.user);
-    f->s->rt->depth--;
+    tell_to_stop(t, hard);
 }
 
 static void destroy(hob_flight *f) {
@@ -152,7 +158,7 @@ static void destroy(hob_flight *f) {
     if (!t) return;
     if (t->reply) { /* nobody will take the answer any more */
         hob_reply_drop(t->reply);
-        if (t->tool.cancel) t->tool.cancel(t->call, 1, t->tool.user);
+        tell_to_stop(t, true);
     }
     hob_timer_stop(&t->timeout);
     hob_timer_stop(&t->grace);

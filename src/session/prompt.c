@@ -41,20 +41,44 @@ static int add_context(hob_session *s, hob_buf *b, hob_error *err) {
                   : HOB_OK;
 }
 
+/* A session that goes on in another folder says so; the rest stays as it was, to the byte. */
+static void add_stored(hob_session *s, hob_str stored) {
+    static const char mark[] = "\n<environment>\nworking folder: ";
+    ptrdiff_t at = s->cwd ? hob_str_find(stored, hob_str_z(mark)) : -1;
+    size_t folder = at < 0 ? stored.n : (size_t)at + sizeof mark - 1;
+    hob_str rest = hob_str_skip(stored, folder);
+    hob_buf_add(&s->system, hob_str_first(stored, folder));
+    if (at < 0) return;
+    ptrdiff_t end = hob_str_chr(rest, '\n');
+    hob_buf_addz(&s->system, s->cwd);
+    hob_buf_add(&s->system, end < 0 ? HOB_STR_NULL : hob_str_skip(rest, (size_t)end));
+}
+
+/* What is asked to be added stands there already when the session is opened again in the same way. */
+static void add_more(hob_session *s, const char *more) {
+    hob_buf words;
+    hob_buf_init(&words, PROMPT_MAX);
+    hob_buf_addf(&words, "\n%s\n", more);
+    if (words.err)
+        s->system.err = words.err;
+    else if (!hob_str_ends(hob_buf_str(&s->system), hob_buf_str(&words)))
+        hob_buf_add(&s->system, hob_buf_str(&words));
+    hob_buf_finish(&words);
+}
+
 int hob_session_build_prompt(hob_session *s, const hob_session_opts *o, hob_error *err) {
     int rc = HOB_OK;
     hob_buf_reset(&s->system);
     if (o->system_prompt) {
         hob_buf_addz(&s->system, o->system_prompt);
     } else if (s->view->system_prompt.n) {
-        hob_buf_add(&s->system, s->view->system_prompt);
+        add_stored(s, s->view->system_prompt);
     } else {
         hob_buf_addz(&s->system, own_words);
         add_environment(s, &s->system);
         if (s->cwd && (o->flags & HOB_SESSION_CONTEXT_FILES)) rc = add_context(s, &s->system, err);
     }
-    if (rc >= 0 && o->append_system_prompt)
-        hob_buf_addf(&s->system, "\n%s\n", o->append_system_prompt);
+    if (rc >= 0 && o->append_system_prompt) add_more(s, o->append_system_prompt);
     if (rc >= 0 && s->system.err)
         rc = hob_fail(err, HOB_ETOOBIG, 0, "the system prompt is over %d KiB", PROMPT_MAX >> 10);
     return rc;

@@ -114,7 +114,7 @@ hob_result *hob_session_result(hob_session *s) {
     ending e = {.status = ""};
     hob_jsonw w;
     explain(s, &e);
-    hob_buf_init(&r->json, HOB_EVENT_MAX);
+    hob_buf_init(&r->json, HOB_EVENT_MAX + (1u << 20));
     hob_buf_init(&r->text, HOB_EVENT_MAX);
     read_text(s, &r->text);
     r->code = e.code;

@@ -205,6 +205,7 @@ struct hob_session {
     bool refolding;
     bool closing;      /* no new work is admitted */
     bool let_go;       /* nothing is written and nothing performed any more */
+    bool whole;        /* every call of the conversation has a result, or its run will see to it */
     bool used;         /* something was written since it was opened */
     bool left_alone;   /* an unfinished run that is neither resumed nor settled yet */
     unsigned inflight; /* store calls not yet answered */
@@ -239,8 +240,6 @@ struct hob_session {
     uint64_t live_from; /* messages after this come with deltas; those before are history */
     hob_event_fn on_event;
     void *on_event_user;
-    hob_str last_prompt; /* beginning of the prompt being started; for the run's row */
-    char last_prompt_buf[204];
     /* the result */
     uint64_t result_seq; /* the last answer since the prompt */
 };
@@ -323,6 +322,11 @@ int hob_store_events_page(hob_runtime *rt, hob_store *store, hob_str session, ui
 typedef void (*hob_loaded_fn)(hob_session *s, int code, const hob_error *err, void *user);
 /* Folds the stored events of `from` (this session, or the one it is forked from) into fresh views. */
 void hob_session_load(hob_session *s, hob_str from, hob_loaded_fn done, void *user);
+
+/* ---- copy.c -------------------------------------------------------------------------------------------------- */
+int hob_session_copy(hob_session *s, const hob_history *h, hob_error *err);
+/* Gives calls of the conversation that have no result one; looks once after each load. No run may be under way. */
+int hob_session_repair(hob_session *s, hob_error *err);
 
 /* ---- options.c --------------------------------------------------------------------------------------------- */
 /* Copies a host's options into ours of n bytes, whichever version its header had. HOB_EINVAL for what we do not know. */
