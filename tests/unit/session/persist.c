@@ -258,6 +258,24 @@ static void test_session_persist__a_fork_leaves_the_original_alone(void **state)
     host_finish(&r);
 }
 
+/* TRAP-5 */
+static void test_session_persist__where_the_conversation_stands_is_written_down(void **state) {
+    host r;
+    (void)state;
+    host_init(&r, "{'otherwise':[{'text':'turn {{turn}}'}]}");
+    r.ro.store = "sqlite";
+    host_open(&r);
+    host_prompt(&r, "one");
+    host_prompt(&r, "two");
+    assert_string_equal(host_text(&r), "turn 2");
+    assert_int_equal(hob_session_move(r.s, "e999", &r.err), HOB_ENOENT);
+    assert_ok(hob_session_move(r.s, "e5", &r.err), r.err); /* the first answer */
+    host_reopen(&r, HOB_UNFINISHED_RESUME);
+    assert_string_equal(host_prompt(&r, "another two"), "completed");
+    assert_string_equal(host_text(&r), "turn 2"); /* it goes on from there */
+    host_finish(&r);
+}
+
 static void test_session_persist__an_unused_session_leaves_no_trace(void **state) {
     host r;
     hob_page *p;
@@ -289,6 +307,7 @@ int main(void) {
         cmocka_unit_test(test_session_persist__entries_since_a_cursor),
         cmocka_unit_test(test_session_persist__continue_finds_the_newest_here),
         cmocka_unit_test(test_session_persist__a_fork_leaves_the_original_alone),
+        cmocka_unit_test(test_session_persist__where_the_conversation_stands_is_written_down),
         cmocka_unit_test(test_session_persist__an_unused_session_leaves_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
