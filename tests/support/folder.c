@@ -24,8 +24,8 @@ void hob_test_folder_remove(hob_test_folder *f) {
 }
 
 const char *hob_test_path(const hob_test_folder *f, const char *name) {
-    static char paths[8][512];
-    static unsigned next;
+    static _Thread_local char paths[8][512];
+    static _Thread_local unsigned next;
     char *path = paths[next++ % HOB_ARRAY_LEN(paths)];
     snprintf(path, sizeof(paths[0]), "%s/%s", f->path, name);
     return path;
@@ -47,7 +47,7 @@ void hob_test_link(const hob_test_folder *f, const char *target, const char *nam
 }
 
 hob_str hob_test_content(const hob_test_folder *f, const char *name) {
-    static char content[1 << 20];
+    static _Thread_local char content[1 << 20];
     FILE *file = fopen(hob_test_path(f, name), "r");
     if (!file) return HOB_STR("");
     size_t n = fread(content, 1, sizeof(content), file);

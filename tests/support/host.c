@@ -104,7 +104,7 @@ void host_disk_full(bool full) {
 /* ---- work ---------------------------------------------------------------------------------------- */
 
 const char *host_wait(host *r) {
-    static char status[32];
+    static _Thread_local char status[32];
     hob_result_destroy(r->result);
     r->result = NULL;
     if (hob_session_wait(r->s, 60000, &r->result, &r->err) < 0)
