@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,20 +76,24 @@ static int write_fd(int fd, hob_str text) {
 int hob_cli_file_write(const char *path, hob_str text, hob_error *err) {
     struct stat st;
     hob_buf temp;
+    char target[PATH_MAX];
     int code = HOB_OK;
     hob_buf_init(&temp, 65536);
-    /* A device or a pipe is written to; it cannot be replaced. */
-    bool in_place = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    /* A device or a pipe is written to; it cannot be replaced. A link stays, and leads to the new
+     * file; who may read the old one may read the new one, and nobody else. */
+    bool exists = stat(path, &st) == 0, in_place = exists && !S_ISREG(st.st_mode);
+    if (exists && !in_place && realpath(path, target)) path = target;
     hob_buf_addz(&temp, path);
     if (!in_place) hob_buf_addf(&temp, ".hob-%d", (int)getpid());
     const char *name = hob_buf_z(&temp);
-    int fd =
-        open(name, in_place ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int create = in_place ? 0 : O_CREAT | O_EXCL;
+    int fd = open(name, O_WRONLY | O_CLOEXEC | create, exists ? 0600 : 0666);
     if (fd < 0) {
         code = hob_fail_errno(err, HOB_EIO, "%s cannot be written", path);
         goto out;
     }
-    int bad = write_fd(fd, text);
+    int bad = exists && !in_place ? fchmod(fd, st.st_mode & 0777) : 0;
+    if (!bad) bad = write_fd(fd, text);
     if (in_place) bad = bad && errno != EINVAL && errno != ENOTSUP; /* no fsync on a pipe */
     if (close(fd) < 0 || bad || (!in_place && rename(name, path) < 0)) {
         code = hob_fail_errno(err, HOB_EIO, "%s cannot be written", path);

@@ -19,6 +19,7 @@ typedef struct print_run {
     bool ran;      /* one of them was about a run */
     bool answered; /* the last thing printed is a result */
     int signal;    /* the first one that came */
+    int signals;   /* how many */
     int exiting;   /* the exit code so far */
 } print_run;
 
@@ -82,6 +83,7 @@ static void on_signal(print_run *r) {
     r->commands = false;
     if (!again) r->signal = number;
     r->exiting = HOB_EXIT_SIGNAL + r->signal;
+    if (++r->signals > 2) _exit(r->exiting); /* a reader that stands still, say */
     if (!r->running) return;
     code =
         again ? hob_session_abort(r->s, &err) : hob_session_cancel(r->s, HOB_QUEUED_RETURN, &err);

@@ -3,6 +3,7 @@
 
 #include "support/check.h"
 
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,6 +147,20 @@ static void test_cli_output__the_answer_is_also_written_to_a_file(void **state) 
     assert_err_has(c, "no/answer.txt cannot be written");
 }
 
+static void test_cli_output__a_file_keeps_its_mode_and_a_link_its_place(void **state) {
+    hob_test_cli *c = *state;
+    struct stat st;
+    hob_test_file(&c->folder, "secret.txt", HOB_STR("old"));
+    chmod(hob_test_path(&c->folder, "secret.txt"), 0600);
+    hob_test_link(&c->folder, "secret.txt", "link.txt");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", MODEL, "-o", "link.txt", "hi"), 0);
+    assert_str(hob_test_content(&c->folder, "secret.txt"), "hi");
+    assert_int_equal(lstat(hob_test_path(&c->folder, "secret.txt"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(lstat(hob_test_path(&c->folder, "link.txt"), &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+}
+
 static void test_cli_output__a_reader_that_leaves_stops_nothing(void **state) {
     hob_test_cli *c = *state;
     HOB_START(c, "-p", "--json", "--session-id", "left", MODEL, "use it");
@@ -211,6 +226,7 @@ int main(void) {
         TEST(test_cli_output__stream_json_has_every_event_in_order),
         TEST(test_cli_output__stream_json_ends_with_the_result_of_a_failure),
         TEST(test_cli_output__the_answer_is_also_written_to_a_file),
+        TEST(test_cli_output__a_file_keeps_its_mode_and_a_link_its_place),
         TEST(test_cli_output__a_reader_that_leaves_stops_nothing),
         TEST(test_cli_output__a_reader_that_stands_still_holds_up_nothing),
         TEST(test_cli_output__a_long_line_into_a_file),

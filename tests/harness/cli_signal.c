@@ -6,11 +6,14 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MODEL "-m", "scripted:s.json"
 #define SCRIPT                                                                                     \
     "{'rules': [{'when': {'user': 'hang'}, 'reply': [{'text': 'some words'}, {'wait': true}]},"    \
+    " {'when': {'user': 'flood'}, 'reply': [{'repeat': {'times': 20000, 'reply': [{'chunk': 0,"    \
+    "   'text': '0123456789012345678901234567890123456789'}]}}, {'wait': true}]},"                 \
     " {'when': {'user': 'stubborn', 'step': 1}, 'reply': [{'tool': 'bash', 'args': {'command':"    \
     "   'trap : TERM INT; echo began; while :; do sleep 1; done'}}]}],"                            \
     " 'otherwise': [{'text': '{{user}}'}]}"
@@ -61,6 +64,36 @@ static void test_cli_signal__the_second_one_aborts(void **state) {
     assert_true(hob_test_processes_gone(token));
 }
 
+/* Sends it, and waits until the program sleeps again: then it has taken note. */
+static void signal_and_settle(hob_test_cli *c, int number) {
+    char path[64], state = 'R';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)c->pid);
+    kill(c->pid, number);
+    for (int i = 0; i < 1000 && state != 'S' && state != 'Z'; i++) {
+        FILE *f = fopen(path, "re");
+        if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = 'Z';
+        if (f) fclose(f);
+        usleep(10000);
+    }
+}
+
+/* Nobody reads: the result cannot be printed, and the third signal does not wait for that. */
+static void test_cli_signal__the_third_one_ends_it_on_the_spot(void **state) {
+    hob_test_cli *c = *state;
+    int status = 0, ended = 0;
+    HOB_START(c, "-p", "--json", MODEL, "flood");
+    hob_test_close_in(c);
+    hob_test_until(c, "\"text_delta\"");
+    for (int i = 0; i < 3; i++) signal_and_settle(c, SIGTERM);
+    for (int i = 0; i < 1000 && !ended; i++) {
+        ended = waitpid(c->pid, &status, WNOHANG);
+        usleep(10000);
+    }
+    if (!ended) fail_msg("it still runs");
+    c->pid = 0;
+    assert_int_equal(WEXITSTATUS(status), 143);
+}
+
 static void test_cli_signal__while_standard_input_is_read(void **state) {
     hob_test_cli *c = *state;
     HOB_START(c, "-p", "--json", MODEL);
@@ -78,6 +111,7 @@ int main(void) {
         TEST(test_cli_signal__interrupt),
         TEST(test_cli_signal__terminate),
         TEST(test_cli_signal__the_second_one_aborts),
+        TEST(test_cli_signal__the_third_one_ends_it_on_the_spot),
         TEST(test_cli_signal__while_standard_input_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
