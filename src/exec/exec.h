@@ -84,6 +84,9 @@ enum {
 };
 int hob_workspace_write(hob_workspace *w, hob_str path, hob_str content, hob_error *err);
 /* Is this folder beneath a root? `out` gets its canonical path. "" is the first root. */
+/* Where the path leads if a symbolic link stands on the way: 1, and it is appended to out as a path without
+ * links, relative to the first root or as the host names the others. 0 = no link. */
+int hob_workspace_follow(hob_workspace *w, hob_str path, hob_buf *out, hob_error *err);
 int hob_workspace_folder(hob_workspace *w, hob_str path, hob_buf *out, hob_error *err);
 
 #endif

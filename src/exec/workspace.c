@@ -176,9 +176,9 @@ int hob_workspace_locate(const hob_workspace *w, hob_str path, hob_place *out, h
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static int open_kernel(int root, const char *rel, int flags) {
+static int open_kernel(int root, const char *rel, int flags, unsigned resolve) {
     struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC),
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve};
     int fd = -1;
     for (int i = 0; i < MAX_RETRIES; i++) {
         fd = (int)syscall(SYS_openat2, root, rel, &how, sizeof(how));
@@ -212,7 +212,7 @@ static int open_walk(int root, const char *rel, int flags) {
 }
 
 int hob_workspace_openat(const hob_workspace *w, const hob_root *root, const char *rel, int flags) {
-    return w->walk ? open_walk(root->fd, rel, flags) : open_kernel(root->fd, rel, flags);
+    return w->walk ? open_walk(root->fd, rel, flags) : open_kernel(root->fd, rel, flags, 0);
 }
 
 /* Files of /proc look regular, but they show this process: its environment, its memory. */
@@ -250,6 +250,60 @@ int hob_workspace_path_of(int fd, hob_buf *out) {
     if (n < 0) return HOB_EIO;
     if (n == sizeof(path)) return HOB_ETOOBIG;
     return hob_buf_add(out, hob_str_n(path, (size_t)n));
+}
+
+/* ---- links --------------------------------------------------------------------------------- */
+
+/* Opens what exists of rel, the whole or a folder on the way; *rest is what does not exist, "" or "/…". */
+static int open_existing(const hob_workspace *w, const hob_place *place, const char **rest) {
+    char rel[HOB_PATH_MAX];
+    size_t n = strlen(place->rel);
+    memcpy(rel, place->rel, n + 1);
+    for (;;) {
+        int fd = hob_workspace_openat(w, place->root, n ? rel : ".", O_PATH);
+        *rest = place->rel + n;
+        if (fd >= 0 || errno != ENOENT || n == 0) return fd;
+        while (n > 0 && rel[n - 1] == '/') n--;
+        while (n > 0 && rel[n - 1] != '/') n--;
+        while (n > 0 && rel[n - 1] == '/') n--;
+        rel[n] = '\0';
+    }
+}
+
+/* `real`, which is beneath the root, and `rest` as a path that the host and its rules know. */
+static int add_known(const hob_workspace *w, const hob_root *root, hob_str real, const char *rest,
+                     hob_buf *out) {
+    size_t n = beneath(real, root->path);
+    hob_str rel = hob_str_skip(real, n);
+    while (rel.n && rel.p[0] == '/') rel = hob_str_skip(rel, 1);
+    rest += strspn(rest, "/");
+    if (!rel.n && !*rest) rest = ".";
+    if (root != w->roots) hob_buf_addf(out, "%s/", root->given);
+    hob_buf_addf(out, "%.*s%s%s", HOB_FMT(rel), rel.n && *rest ? "/" : "", rest);
+    return n == 0 || out->err ? -1 : 0;
+}
+
+int hob_workspace_follow(hob_workspace *w, hob_str path, hob_buf *out, hob_error *err) {
+    hob_place place;
+    const char *rest;
+    hob_buf real;
+    int r = hob_workspace_locate(w, path, &place, err);
+    if (r < 0 || w->walk) return r;
+    int fd = open_kernel(place.root->fd, place.rel, O_PATH, RESOLVE_NO_SYMLINKS);
+    bool link = fd < 0 && errno == ELOOP;
+    if (fd >= 0) close(fd);
+    if (!link) return 0;
+    fd = open_existing(w, &place, &rest);
+    if (fd < 0) return hob_workspace_fail(path, err);
+    hob_buf_init(&real, HOB_PATH_MAX);
+    r = hob_workspace_path_of(fd, &real);
+    close(fd);
+    if (r >= 0) r = add_known(w, place.root, hob_buf_str(&real), rest, out);
+    hob_buf_finish(&real);
+    if (r < 0)
+        return hob_fail(err, HOB_EACCES, 0, "cannot tell where %.*s leads; is /proc mounted?",
+                        HOB_FMT(hob_workspace_shown(path)));
+    return 1;
 }
 
 int hob_workspace_folder(hob_workspace *w, hob_str path, hob_buf *out, hob_error *err) {

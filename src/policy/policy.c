@@ -12,6 +12,8 @@
  */
 #include "policy/rule.h"
 
+#include <stdatomic.h>
+
 #define RULES_MAX 4096
 
 typedef struct rules {
@@ -20,6 +22,7 @@ typedef struct rules {
 } rules;
 
 struct hob_policy {
+    atomic_int refs;
     hob_mode mode;
     rules deny, ask, allow;
     char *cwd, *home;
@@ -130,6 +133,7 @@ int hob_policy_create(const hob_policy_opts *o, hob_policy **out, hob_error *err
     if (o->mode < HOB_MODE_ASK || o->mode > HOB_MODE_YOLO)
         return hob_fail(err, HOB_ECONFIG, 0, "there is no permission mode %d", (int)o->mode);
     hob_policy *p = HOB_NEW(hob_policy);
+    atomic_init(&p->refs, 1);
     p->mode = o->mode;
     p->cwd = hob_dupz(o->cwd);
     p->home = hob_dupz(o->home);
@@ -149,8 +153,13 @@ static void rules_finish(rules *list) {
     hob_free(list->at);
 }
 
+hob_policy *hob_policy_ref(hob_policy *p) {
+    if (p) atomic_fetch_add(&p->refs, 1);
+    return p;
+}
+
 void hob_policy_destroy(hob_policy *p) {
-    if (!p) return;
+    if (!p || atomic_fetch_sub(&p->refs, 1) > 1) return;
     rules_finish(&p->deny);
     rules_finish(&p->ask);
     rules_finish(&p->allow);

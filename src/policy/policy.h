@@ -34,6 +34,8 @@ typedef struct hob_policy_opts {
 int hob_policy_create(const hob_policy_opts *o, hob_policy **out, hob_error *err);
 /* Mode and rules as the configuration has them; the error also says where the rule stands. */
 int hob_policy_from_config(const hob_config *c, hob_str cwd, hob_policy **out, hob_error *err);
+/* A policy never changes, so that workers may hold and ask it; the last reference destroys it. */
+hob_policy *hob_policy_ref(hob_policy *p);
 void hob_policy_destroy(hob_policy *p);
 
 typedef struct hob_policy_answer {

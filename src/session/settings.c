@@ -180,6 +180,7 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
         s->tool_env.loop = s->rt->loop;
         s->tool_env.pool = s->rt->pool;
         s->tool_env.workspace = s->workspace;
+        s->tool_env.policy = s->policy;
         s->tool_env.envp = (const char *const *)s->rt->envp;
         s->tool_env.timeout_ms =
             (int64_t)(hob_config_double(s->rt->config, "tools.timeout_s", 0) * 1000);

@@ -77,6 +77,7 @@ static void on_work(hob_work *w) {
 
 static void free_file_call(hob_file_call *f) {
     hob_workspace_close(f->workspace);
+    hob_policy_destroy(f->policy);
     hob_builtin_call_finish(&f->base);
     hob_free(f);
 }
@@ -104,6 +105,7 @@ void hob_file_call_start(hob_builtins *b, const hob_tool_call *call, hob_reply *
     }
     f->base.cancel = cancel_file_call;
     f->workspace = hob_workspace_ref(b->env.workspace);
+    f->policy = hob_policy_ref(b->env.policy);
     f->run = run;
     f->work.work = on_work;
     f->work.done = on_work_done;
@@ -111,6 +113,49 @@ void hob_file_call_start(hob_builtins *b, const hob_tool_call *call, hob_reply *
         hob_reply_error(reply, "too much is going on at once; try again");
         free_file_call(f);
     }
+}
+
+/* ---- links: the decision was made on the name of the file, which says nothing of where it is ---- */
+
+static void ask_policy(hob_file_call *f, const hob_tool *tool, hob_str path,
+                       hob_policy_answer *out) {
+    hob_buf args;
+    hob_jsonw w;
+    hob_buf_init(&args, 64 * 1024);
+    hob_jsonw_init(&w, &args);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "path", path);
+    hob_jsonw_object_end(&w);
+    hob_policy_check(f->policy, hob_str_z(tool->name), tool->class_, hob_buf_str(&args), out);
+    hob_buf_finish(&args);
+}
+
+/* What needs more than the name did is asked for by its own. */
+static bool may_follow(hob_file_call *f, const hob_tool *tool, hob_str asked, hob_str real) {
+    hob_policy_answer name, target;
+    if (!f->policy) return true;
+    ask_policy(f, tool, asked, &name);
+    ask_policy(f, tool, real, &target);
+    if (target.decision <= name.decision) return true;
+    hob_reply_error(f->base.reply, "refused: %.*s is a link that leads to %.*s: %s",
+                    HOB_FMT(hob_str_first(asked, 300)), HOB_FMT(hob_str_first(real, 300)),
+                    target.decision == HOB_DENY && target.reason[0] ? target.reason
+                                                                    : "name that path itself");
+    return false;
+}
+
+bool hob_file_call_path(hob_file_call *f, const hob_tool *tool, hob_str *out) {
+    hob_str asked = hob_json_get_str(f->base.args, "path");
+    hob_buf real;
+    hob_error err = {.message = ""};
+    hob_buf_init(&real, 16 * 1024);
+    int r = hob_workspace_follow(f->workspace, asked, &real, &err);
+    bool may = r >= 0;
+    if (r < 0) hob_reply_error(f->base.reply, "%s", err.message);
+    if (r > 0) may = may_follow(f, tool, asked, hob_buf_str(&real));
+    *out = r > 0 ? hob_arena_dup(f->base.arena, hob_buf_str(&real)) : asked;
+    hob_buf_finish(&real);
+    return may;
 }
 
 /* ---- the set ------------------------------------------------------------------------------- */

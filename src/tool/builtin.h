@@ -37,11 +37,16 @@ typedef struct hob_file_call {
     hob_builtin_call base;
     hob_work work;
     hob_workspace *workspace;
+    hob_policy *policy;
     atomic_bool cancelled;
     void (*run)(struct hob_file_call *f);
 } hob_file_call;
 void hob_file_call_start(hob_builtins *b, const hob_tool_call *call, hob_reply *reply,
                          void (*run)(hob_file_call *f));
+
+/* The path of the call, or where it leads if there are links on the way and the policy does not mind; in
+ * the call's arena. false = refused, and answered. */
+bool hob_file_call_path(hob_file_call *f, const hob_tool *tool, hob_str *out);
 
 /* An answer in words that says it did not work. */
 void hob_reply_error(hob_reply *r, const char *fmt, ...) HOB_PRINTF(2, 3);

@@ -217,8 +217,10 @@ static void read_open(reading *r) {
 static void run_work(hob_file_call *f) {
     reading r = {.call = f, .reply = f->base.reply};
     hob_error err = {.message = ""};
+    hob_str real;
     r.path = hob_json_get_str(f->base.args, "path");
-    if (hob_workspace_open_file(f->workspace, r.path, &r.fd, &err) < 0) {
+    if (!hob_file_call_path(f, &hob_read_tool, &real)) return;
+    if (hob_workspace_open_file(f->workspace, real, &r.fd, &err) < 0) {
         hob_reply_error(r.reply, "%s", err.message);
         return;
     }

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "exec/exec.h"
 #include "loop/loop.h"
+#include "policy/policy.h"
 
 /* ---- registry.c ---------------------------------------------------------------------------- */
 typedef struct hob_tools hob_tools;
@@ -88,6 +89,7 @@ typedef struct hob_tool_env {
     hob_pool *pool;
     hob_exec *exec;
     hob_workspace *workspace;
+    hob_policy *policy;        /* asked again about what a link leads to; NULL = nobody */
     const char *const *envp;   /* environment given to commands (already filtered) */
     size_t max_head, max_tail; /* kept output of a command; 0 = 32 KiB each */
     int64_t timeout_ms;        /* of a command that names none; 0 = 120 s */

@@ -16,14 +16,15 @@ static void answer(hob_file_call *f, int how, hob_str path, size_t bytes) {
 
 /* A file is replaced in one step, so there is nothing to cancel once that has begun. */
 static void run_work(hob_file_call *f) {
-    hob_str path = hob_json_get_str(f->base.args, "path");
+    hob_str path = hob_json_get_str(f->base.args, "path"), real;
     hob_str content = hob_json_get_str(f->base.args, "content");
     hob_error err = {.message = ""};
     if (atomic_load(&f->cancelled)) {
         hob_reply_text(f->base.reply, HOB_OUTCOME_CANCELLED, HOB_STR("cancelled, nothing written"));
         return;
     }
-    int r = hob_workspace_write(f->workspace, path, content, &err);
+    if (!hob_file_call_path(f, &hob_write_tool, &real)) return;
+    int r = hob_workspace_write(f->workspace, real, content, &err);
     if (r < 0)
         hob_reply_error(f->base.reply, "not written: %s", err.message);
     else

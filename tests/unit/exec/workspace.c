@@ -210,6 +210,39 @@ static void test_exec_workspace__tells_the_real_path_of_a_folder(void **state) {
     hob_buf_finish(&out);
 }
 
+static void assert_follows(fixture *f, const char *path, const char *real) {
+    hob_buf out;
+    hob_buf_init(&out, 4096);
+    assert_int_equal(hob_workspace_follow(f->w, hob_str_z(path), &out, NULL), *real ? 1 : 0);
+    assert_string_equal(hob_buf_z(&out), real);
+    hob_buf_finish(&out);
+}
+
+static void test_exec_workspace__tells_where_a_link_leads(void **state) {
+    fixture *f = *state;
+    char known[128];
+    hob_test_link(&f->base, "sub", "proj/sublink");
+    hob_test_link(&f->base, ".", "proj/here");
+    hob_test_link(&f->base, "d.txt", "second/link");
+    assert_follows(f, "a.txt", "");
+    assert_follows(f, "sub/b.txt", "");
+    assert_follows(f, "none/x", "");
+    assert_follows(f, "inner", "sub/b.txt");
+    assert_follows(f, "sublink/b.txt", "sub/b.txt");
+    assert_follows(f, "sublink//new/deep", "sub/new/deep");
+    assert_follows(f, hob_test_path(&f->base, "proj/inner"), "sub/b.txt");
+    assert_follows(f, "here", ".");
+    assert_follows(f, "here/new", "new");
+    assert_follows(f, "here/sublink/../sublink/b.txt", "sub/b.txt");
+    snprintf(known, sizeof known, "%s", hob_test_path(&f->base, "second/d.txt"));
+    assert_follows(f, hob_test_path(&f->base, "second/link"), known);
+    hob_buf out;
+    hob_buf_init(&out, 4096);
+    assert_int_equal(hob_workspace_follow(f->w, HOB_STR("out"), &out, NULL), HOB_EACCES);
+    assert_int_equal(hob_workspace_follow(f->w, HOB_STR("up/secret"), &out, NULL), HOB_EACCES);
+    hob_buf_finish(&out);
+}
+
 static void test_exec_workspace__needs_a_real_folder_as_root(void **state) {
     fixture *f = *state;
     hob_workspace *w = NULL;
@@ -309,6 +342,7 @@ int main(void) {
         T(test_exec_workspace__a_workspace_of_everything_hides_devices_and_proc),
         T(test_exec_workspace__tells_missing_from_forbidden),
         T(test_exec_workspace__tells_the_real_path_of_a_folder),
+        T(test_exec_workspace__tells_where_a_link_leads),
         T(test_exec_workspace__needs_a_real_folder_as_root),
         TW(test_exec_workspace__the_walk_opens_what_is_beneath),
         TW(test_exec_workspace__the_walk_follows_no_link_and_no_dots),

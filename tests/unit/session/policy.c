@@ -69,11 +69,61 @@ static void test_session_policy__a_guard_that_does_not_exist_is_refused(void **s
     }
 }
 
+/* The rule is about a file, not about one of its names. */
+static void test_session_policy__a_link_does_not_lead_around_a_rule(void **state) {
+    static const char *const deny[] = {"read(secrets/**)", "write(.env)", NULL};
+    host r;
+    (void)state;
+    host_init(&r, "{'rules':[{'when':{'step':1},'reply':["
+                  "{'tool':'read','args':{'path':'public/key'}},"
+                  "{'tool':'write','args':{'path':'notes','content':'mine'}},"
+                  "{'tool':'read','args':{'path':'notes'}}]}],"
+                  "'otherwise':[{'text':'done'}]}");
+    hob_test_mkdir(&r.folder, "secrets");
+    hob_test_file(&r.folder, "secrets/key", HOB_STR("K"));
+    hob_test_file(&r.folder, ".env", HOB_STR("E"));
+    hob_test_link(&r.folder, "secrets", "public");
+    hob_test_link(&r.folder, ".env", "notes");
+    r.so.permission_mode = "yolo";
+    r.so.deny = deny;
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "go"), "completed");
+    const char *log = host_log(&r);
+    assert_non_null(strstr(log, "refused: public/key is a link that leads to secrets/key: the"));
+    assert_non_null(strstr(log, "refused: notes is a link that leads to .env: the rule write("));
+    assert_non_null(strstr(log, "\"E\"")); /* reading it was not forbidden */
+    assert_str(hob_test_content(&r.folder, ".env"), "E");
+    host_finish(&r);
+}
+
+/* What is allowed by a rule is allowed where the rule says, and not where a link leads. */
+static void test_session_policy__a_link_does_not_carry_an_allowance(void **state) {
+    static const char *const allow[] = {"write(src/**)", NULL};
+    host r;
+    (void)state;
+    host_init(&r, "{'rules':[{'when':{'step':1},'reply':["
+                  "{'tool':'write','args':{'path':'src/link','content':'x'}},"
+                  "{'tool':'write','args':{'path':'src/plain','content':'x'}}]}],"
+                  "'otherwise':[{'text':'done'}]}");
+    hob_test_mkdir(&r.folder, "src");
+    hob_test_file(&r.folder, "Makefile", HOB_STR("all:"));
+    hob_test_link(&r.folder, "../Makefile", "src/link");
+    r.so.allow = allow;
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "go"), "completed");
+    assert_non_null(strstr(host_log(&r), "refused: src/link is a link that leads to Makefile: "));
+    assert_str(hob_test_content(&r.folder, "Makefile"), "all:");
+    assert_str(hob_test_content(&r.folder, "src/plain"), "x");
+    host_finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_policy__options_do_not_raise_a_limit),
         cmocka_unit_test(test_session_policy__options_may_lower_a_limit),
         cmocka_unit_test(test_session_policy__options_do_not_widen_the_mode),
+        cmocka_unit_test(test_session_policy__a_link_does_not_lead_around_a_rule),
+        cmocka_unit_test(test_session_policy__a_link_does_not_carry_an_allowance),
         cmocka_unit_test(test_session_policy__a_guard_that_does_not_exist_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
