@@ -55,15 +55,13 @@ static bool has_news(const hob_mailbox *m) {
     return m->count || m->held || m->ended || m->error;
 }
 
+/* Only a change costs a system call. */
 static void signal_fd(hob_mailbox *m) {
     uint64_t one = 1;
-    ssize_t n;
-    if (m->fd < 0) return;
-    if (has_news(m))
-        n = write(m->fd, &one, sizeof one);
-    else
-        n = read(m->fd, &one, sizeof one);
-    (void)n; /* a full or empty counter is the wanted state already */
+    bool news = has_news(m);
+    if (m->fd < 0 || news == m->lit) return;
+    ssize_t n = news ? write(m->fd, &one, sizeof one) : read(m->fd, &one, sizeof one);
+    m->lit = n > 0 ? news : m->lit;
 }
 
 bool hob_mailbox_full(hob_mailbox *m) {

@@ -3,6 +3,8 @@
  */
 #include "session/session.h"
 
+#include <signal.h>
+
 /* ---- the store ----------------------------------------------------------------------------------- */
 
 static int open_sqlite(hob_runtime *rt, hob_str file, hob_error *err) {
@@ -144,8 +146,13 @@ static void *run_loop(void *arg) {
     return NULL;
 }
 
+/* Signals are the host's: its handlers run on its own threads. */
 static int start_thread(hob_runtime *rt, hob_error *err) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     int e = pthread_create(&rt->thread, NULL, run_loop, rt);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return e ? hob_fail(err, HOB_ENOMEM, e, "no thread for the loop: %s", strerror(e)) : HOB_OK;
 }
 

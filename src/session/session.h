@@ -122,6 +122,7 @@ typedef struct hob_mailbox {
     hob_letter *ring;
     size_t head, count, cap, delta_bytes;
     int fd;     /* eventfd, -1 until asked for */
+    bool lit;   /* it is readable */
     bool held;  /* something was left behind for lack of room */
     bool taken; /* somebody took or asked for something once */
     bool ended; /* nothing more will come until another run starts */

@@ -165,6 +165,23 @@ static void test_session_embed__a_wait_can_be_woken(void **state) {
     }
 }
 
+/* A runtime whose sessions rest waits for nothing: no timer ticks. */
+static void test_session_embed__an_idle_runtime_has_no_timer(void **state) {
+    host r;
+    (void)state;
+    host_init(&r, "{'rules':[{'when':{'user':'go','step':1},'reply':[{'tool':'bash','args':"
+                  "{'command':'echo hi'}}]},{'reply':[{'text':'ok'}]}]}");
+    r.ro.loop = HOB_LOOP_HOST;
+    r.ro.store = "sqlite";
+    r.so.permission_mode = "yolo";
+    r.so.timeout_ms = 60000;
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "go"), "completed");
+    for (int i = 0; i < 1000 && hob_runtime_timeout(r.rt) == 0; i++) hob_runtime_process(r.rt);
+    assert_int_equal(hob_runtime_timeout(r.rt), -1);
+    host_finish(&r);
+}
+
 typedef struct commander {
     hob_session *s;
     int accepted;
@@ -249,6 +266,7 @@ int main(void) {
         cmocka_unit_test(test_session_embed__deltas_add_up_to_the_message),
         cmocka_unit_test(test_session_embed__a_late_reader_misses_nothing),
         cmocka_unit_test(test_session_embed__a_wait_can_be_woken),
+        cmocka_unit_test(test_session_embed__an_idle_runtime_has_no_timer),
         cmocka_unit_test(test_session_embed__commands_from_many_threads),
         cmocka_unit_test(test_session_embed__many_sessions_in_one_runtime),
     };
