@@ -80,7 +80,7 @@ static void on_found(int code, const hob_error *err, const hob_store_session *ro
 }
 
 static void find(query *q, hob_str cursor) {
-    hob_store_query all = {.cursor = cursor, .limit = 1000};
+    hob_store_query all = {.cursor = cursor, .limit = 1000, .all = 1};
     q->store->ops->sessions(q->store, &all, on_found, q);
 }
 

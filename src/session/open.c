@@ -295,7 +295,7 @@ static void on_candidates(int code, const hob_error *err, const hob_store_sessio
 }
 
 static void search(opening *op, hob_str cursor) {
-    hob_store_query q = {.cursor = cursor, .limit = 1000};
+    hob_store_query q = {.cursor = cursor, .limit = 1000, .all = 1};
     op->s->inflight++;
     op->s->store->ops->sessions(op->s->store, &q, on_candidates, op);
 }

@@ -59,6 +59,7 @@ static hob_memory_log *create(hob_memory *m, const hob_store_req *r) {
     g->id = ++m->last_id;
     set_str(&g->row.id, r->session);
     set_row(&g->row, &r->row);
+    g->row.child = r->row.child;
     hob_map_put(m->logs, r->session, g);
     return g;
 }

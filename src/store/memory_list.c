@@ -48,6 +48,16 @@ static bool wants(hob_str filter, hob_str value) {
     return filter.n == 0 || hob_str_eq(filter, value);
 }
 
+/* Lists of children, and of all, go by when they were made. */
+static bool by_number(const hob_store_query *q) {
+    return q->parent.n || q->all;
+}
+
+static bool fits(const hob_store_query *q, const hob_store_session *row) {
+    if (q->parent.n) return row->child && hob_str_eq(q->parent, row->parent);
+    return q->all || (!row->child && wants(q->cwd, row->cwd));
+}
+
 int hob_memory_sessions(hob_memory *m, hob_store_req *r) {
     place top, *found = hob_alloc((hob_map_count(m->logs) + 1) * sizeof(*found));
     size_t n = 0, at = 0;
@@ -55,8 +65,9 @@ int hob_memory_sessions(hob_memory *m, hob_store_req *r) {
     hob_store_cursor_parse(r->query.cursor, &top.ms, &top.id, NULL);
     while (hob_map_next(m->logs, &at, NULL, &value)) {
         hob_memory_log *g = value;
-        if (wants(r->query.cwd, g->row.cwd) && is_below(g->row.updated_ms, g->id, &top))
-            found[n++] = (place){g->row.updated_ms, g->id, &g->row};
+        int64_t ms = by_number(&r->query) ? g->id : g->row.updated_ms;
+        if (fits(&r->query, &g->row) && is_below(ms, g->id, &top))
+            found[n++] = (place){ms, g->id, &g->row};
     }
     r->n = cut_page(r, found, n);
     r->rows = hob_arena_alloc(hob_store_req_mem(r), (r->n + 1) * sizeof(*r->rows));

@@ -82,6 +82,7 @@ static void pack_request(pack *p, hob_store_req *r) {
     pack_str(p, &r->query.session);
     pack_str(p, &r->query.status);
     pack_str(p, &r->query.cursor);
+    pack_str(p, &r->query.parent);
     pack_row(p, &r->row);
     pack_appends(p, r);
 }
@@ -273,6 +274,7 @@ static void take_query(hob_store_req *r, const hob_store_query *q) {
     if (rc < 0) r->code = rc;
     check_size(r, q->cwd.n, HOB_STORE_TEXT_MAX, "bytes of a folder");
     check_size(r, q->status.n, HOB_STORE_TEXT_MAX, "bytes of a status");
+    check_size(r, q->parent.n, HOB_STORE_TEXT_MAX, "bytes of a parent");
 }
 
 void hob_store_front_sessions(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,

@@ -70,6 +70,7 @@ static int add(hob_sqlite *s, const hob_store_req *r) {
     sqlite3_bind_int64(st, 9, row->created_ms);
     sqlite3_bind_int64(st, 10, row->updated_ms);
     sqlite3_bind_int64(st, 11, row->messages);
+    sqlite3_bind_int64(st, 12, row->child);
     if (hob_sqlite_run(st) < 0) return -1;
     return run_for(s, HOB_SQL_HEAD_ADD, sqlite3_last_insert_rowid(s->conn->db));
 }

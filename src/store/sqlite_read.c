@@ -36,6 +36,7 @@ void hob_sqlite_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_s
         .updated_ms = sqlite3_column_int64(st, 12),
         .last_seq = (uint64_t)sqlite3_column_int64(st, 13),
         .messages = sqlite3_column_int64(st, 14),
+        .child = sqlite3_column_int(st, 15),
     };
 }
 
@@ -157,7 +158,11 @@ static int session_read(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {
 
 static int list_sql(const hob_store_req *r) {
     const hob_store_query *q = &r->query;
-    if (r->op == HOB_OP_SESSIONS) return q->cwd.n ? HOB_SQL_SESSIONS_CWD : HOB_SQL_SESSIONS;
+    if (r->op == HOB_OP_SESSIONS)
+        return q->parent.n ? HOB_SQL_SESSIONS_OF
+               : q->all    ? HOB_SQL_SESSIONS_ALL
+               : q->cwd.n  ? HOB_SQL_SESSIONS_CWD
+                           : HOB_SQL_SESSIONS;
     if (q->session.n) return q->status.n ? HOB_SQL_RUNS_BOTH : HOB_SQL_RUNS_SESSION;
     return q->status.n ? HOB_SQL_RUNS_STATUS : HOB_SQL_RUNS;
 }
@@ -169,7 +174,8 @@ static void bind_query(sqlite3_stmt *st, const hob_store_req *r) {
     sqlite3_bind_int64(st, 2, id);
     sqlite3_bind_int64(st, 3, (int64_t)r->limit + 1); /* one more: is there a next page? */
     if (r->op == HOB_OP_SESSIONS) {
-        if (r->query.cwd.n) hob_sqlite_bind_str(st, 4, r->query.cwd);
+        hob_str which = r->query.parent.n ? r->query.parent : r->query.cwd;
+        if (sqlite3_bind_parameter_count(st) > 3) hob_sqlite_bind_str(st, 4, which);
         return;
     }
     if (r->query.session.n) hob_sqlite_bind_str(st, 4, r->query.session);

@@ -42,8 +42,17 @@ static const char version_1[] =
     "CREATE TABLE trash(session INTEGER PRIMARY KEY);"
     "PRAGMA application_id = 0x686f6273;";
 
+/* Children are found by their parent; the lists that move with every commit hold the others only. */
+static const char version_2[] =
+    "ALTER TABLE session ADD COLUMN child INTEGER NOT NULL DEFAULT 0;"
+    "DROP INDEX session_updated;"
+    "DROP INDEX session_cwd;"
+    "CREATE INDEX session_updated ON session(updated_ms) WHERE child = 0;"
+    "CREATE INDEX session_cwd ON session(cwd, updated_ms) WHERE child = 0;"
+    "CREATE INDEX session_parent ON session(parent) WHERE child = 1;";
+
 /* steps[n] leads from version n to n + 1 */
-static const char *const steps[HOB_SQLITE_VERSION] = {version_1};
+static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2};
 
 static int ask(hob_sqlite_conn *c, const char *sql, int64_t *out) {
     sqlite3_stmt *st;

@@ -9,7 +9,7 @@
 
 #define HOB_SQL_SESSION                                                                            \
     "SELECT num, id, cwd, title, model, parent, state, owner, owner_name, owner_pid, epoch, "      \
-    "created_ms, updated_ms, last_seq, messages "                                                  \
+    "created_ms, updated_ms, last_seq, messages, child "                                           \
     "FROM session CROSS JOIN head ON head.session = session.num WHERE "
 #define HOB_SQL_RUN                                                                                \
     "r.num, r.id, s.id, r.status, r.reason, r.prompt, r.started_ms, r.finished_ms "                \
@@ -29,7 +29,8 @@
     X(SEAT_BY_NUM, "SELECT session, owner, epoch, last_seq FROM head WHERE session = ?1")          \
     X(SESSION_ADD,                                                                                 \
       "INSERT INTO session(id, cwd, title, model, parent, state, owner_name, owner_pid, "          \
-      "created_ms, updated_ms, messages) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")    \
+      "created_ms, updated_ms, messages, child) "                                                  \
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                 \
     X(SESSION_HOLDER, "UPDATE session SET owner_name = ?2, owner_pid = ?3 WHERE num = ?1")         \
     X(HEAD_ADD, "INSERT INTO head(session, owner, epoch, last_seq) VALUES(?1, ?2, 1, 0)")          \
     X(HEAD_OWN, "UPDATE head SET owner = ?2, epoch = epoch + 1 WHERE session = ?1")                \
@@ -71,10 +72,13 @@
                   "LEFT JOIN head h ON h.session = e.session "                                     \
                   "LEFT JOIN trash t ON t.session = e.session "                                    \
                   "ORDER BY e.num DESC LIMIT 1")                                                   \
-    X(SESSIONS, HOB_SQL_SESSION "(updated_ms, num) < (?1, ?2) "                                    \
+    X(SESSIONS, HOB_SQL_SESSION "child = 0 AND (updated_ms, num) < (?1, ?2) "                      \
                                 "ORDER BY updated_ms DESC, num DESC LIMIT ?3")                     \
-    X(SESSIONS_CWD, HOB_SQL_SESSION "cwd = ?4 AND (updated_ms, num) < (?1, ?2) "                   \
+    X(SESSIONS_CWD, HOB_SQL_SESSION "child = 0 AND cwd = ?4 AND (updated_ms, num) < (?1, ?2) "     \
                                     "ORDER BY updated_ms DESC, num DESC LIMIT ?3")                 \
+    X(SESSIONS_ALL, HOB_SQL_SESSION "num < ?2 ORDER BY num DESC LIMIT ?3")                         \
+    X(SESSIONS_OF,                                                                                 \
+      HOB_SQL_SESSION "child = 1 AND parent = ?4 AND num < ?2 ORDER BY num DESC LIMIT ?3")         \
     X(RUNS, "SELECT " HOB_SQL_RUN HOB_SQL_RUN_PAGE)                                                \
     X(RUNS_STATUS, "SELECT " HOB_SQL_RUN "r.status = ?5 AND " HOB_SQL_RUN_PAGE)                    \
     X(RUNS_SESSION, "SELECT " HOB_SQL_RUN                                                          \

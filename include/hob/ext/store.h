@@ -23,12 +23,13 @@ typedef struct hob_store hob_store; /* backends put this first in their own stru
 
 /* The index row of a session. In a commit, empty strings and negative numbers mean "leave as it is". */
 typedef struct hob_store_session {
-    hob_str id, cwd, title, model, parent; /* parent: the session it was forked from */
+    hob_str id, cwd, title, model, parent; /* parent: whose child, or copy, it is */
     hob_str state;                         /* idle | running | parked | interrupted */
     hob_str owner;                         /* who holds it now; "" = nobody (answers only) */
     int64_t created_ms, updated_ms;
     uint64_t last_seq, epoch; /* answers only */
     int64_t messages;         /* user and assistant messages so far */
+    int child;                /* 1 = works for `parent`; said when it is made, never changed */
 } hob_store_session;
 
 typedef struct hob_store_run {
@@ -63,6 +64,8 @@ typedef struct hob_store_query {
     hob_str status;  /* runs: only with this status; "" = all */
     hob_str cursor;  /* `next` of the page before; "" = from the newest */
     size_t limit;    /* 0 = 50, at most 1000 */
+    hob_str parent;  /* sessions: the children of this one, the newest made first */
+    int all;         /* sessions: with all children, the newest made first; `cwd` does not count */
 } hob_store_query;
 
 /* Results are valid during the callback only. `err` is NULL when code >= 0. */
@@ -99,7 +102,7 @@ typedef struct hob_store_ops {
     void (*read)(hob_store *s, hob_str session, uint64_t after, size_t limit, size_t max_bytes,
                  hob_store_events_fn done, void *user);
     void (*sessions)(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,
-                     void *user); /* newest updated first */
+                     void *user); /* without children, newest updated first; see the query */
     void (*runs)(hob_store *s, const hob_store_query *q, hob_store_runs_fn done, void *user);
     /* HOB_EBUSY while anybody alive owns it, the caller included. */
     void (*remove)(hob_store *s, hob_str session, hob_store_done_fn done, void *user);

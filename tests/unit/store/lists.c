@@ -132,6 +132,33 @@ static void test_store_lists__a_wrong_cursor_is_refused(void **state) {
     }
 }
 
+static void make_child(const char *id, const char *parent) {
+    hob_store_session row = {.id = hob_str_z(id), .parent = hob_str_z(parent), .child = 1};
+    row.created_ms = row.updated_ms = 9000;
+    assert_int_equal(rig_own_row(&r, s, HOB_OWN_CREATE, &row), 0);
+}
+
+static void test_store_lists__children_are_found_by_their_parent(void **state) {
+    (void)state;
+    make_sessions(2);
+    make_child("c1", "s0000");
+    make_child("c2", "s0001");
+    make_child("c3", "s0000");
+    assert_int_equal(page_through("", 0), 2); /* no child among them */
+    hob_store_query of = {.parent = HOB_STR("s0000"), .limit = 1};
+    assert_int_equal(rig_sessions(&r, s, &of), 0);
+    assert_str(r.last.rows[0].id, "c3");
+    assert_int_equal(r.last.rows[0].child, 1);
+    of.cursor = r.last.next;
+    assert_int_equal(rig_sessions(&r, s, &of), 0);
+    assert_str(r.last.rows[0].id, "c1");
+    assert_int_equal(r.last.next.n, 0);
+    assert_int_equal(rig_sessions(&r, s, &(hob_store_query){.all = 1}), 0);
+    assert_int_equal(r.last.n, 5);
+    assert_str(r.last.rows[0].id, "c3");
+    assert_str(r.last.rows[4].id, "s0000");
+}
+
 /* ---- runs ---------------------------------------------------------------------------------- */
 
 static void put_run(const char *session, const hob_store_run *run) {
@@ -231,8 +258,9 @@ static void assert_plan(sqlite3 *db, int sql) {
 
 static void test_store_lists__sqlite_uses_an_index_and_no_events(void **state) {
     (void)state;
-    const int lists[] = {HOB_SQL_SESSIONS,    HOB_SQL_SESSIONS_CWD, HOB_SQL_RUNS,
-                         HOB_SQL_RUNS_STATUS, HOB_SQL_RUNS_SESSION, HOB_SQL_RUNS_BOTH};
+    const int lists[] = {HOB_SQL_SESSIONS,     HOB_SQL_SESSIONS_CWD, HOB_SQL_SESSIONS_ALL,
+                         HOB_SQL_SESSIONS_OF,  HOB_SQL_RUNS,         HOB_SQL_RUNS_STATUS,
+                         HOB_SQL_RUNS_SESSION, HOB_SQL_RUNS_BOTH};
     make_sessions(1000);
     sqlite3 *db;
     assert_int_equal(sqlite3_open_v2(r.path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
@@ -269,7 +297,7 @@ static void test_store_lists__sqlite_pages_by_key(void **state) {
 #define ALL                                                                                        \
     T(pages_a_thousand_sessions), T(a_page_that_is_just_full_has_no_next), T(rows_are_whole),      \
         T(an_update_moves_to_the_top), T(a_wrong_cursor_is_refused), T(a_run_is_put_again_by_id),  \
-        T(runs_by_session_and_status)
+        T(runs_by_session_and_status), T(children_are_found_by_their_parent)
 
 int main(void) {
     const struct CMUnitTest every[] = {ALL};

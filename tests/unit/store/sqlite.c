@@ -195,6 +195,23 @@ static void test_store_sqlite__a_newer_version_is_refused_untouched(void **state
     assert_int_equal(r.last.err.sub, 99);
 }
 
+/* What the first version made, this one reads, and lists. */
+static void test_store_sqlite__a_file_of_version_1_is_stepped_up(void **state) {
+    (void)state;
+    make_store(3);
+    sql("DROP INDEX session_updated; DROP INDEX session_cwd; DROP INDEX session_parent;"
+        "ALTER TABLE session DROP COLUMN child;"
+        "CREATE INDEX session_updated ON session(updated_ms);"
+        "CREATE INDEX session_cwd ON session(cwd, updated_ms);"
+        "PRAGMA user_version = 1");
+    hob_store *s = rig_sqlite(&r, "tester");
+    assert_int_equal(rig_sessions(&r, s, &(hob_store_query){0}), 0);
+    assert_int_equal(r.last.n, 1);
+    assert_int_equal(rig_read(&r, s, "a", 0), 0);
+    assert_int_equal(r.last.n, 3);
+    shut(s);
+}
+
 static void test_store_sqlite__a_foreign_database_is_refused(void **state) {
     (void)state;
     sql("CREATE TABLE other(x)");
@@ -420,6 +437,7 @@ int main(void) {
         T(the_path_must_be_one),
         T(too_many_open_files),
         T(a_newer_version_is_refused_untouched),
+        T(a_file_of_version_1_is_stepped_up),
         T(a_foreign_database_is_refused),
         T(a_broken_header_is_refused),
         T(a_missing_table_is_refused),
