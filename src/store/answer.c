@@ -16,6 +16,7 @@ hob_arena *hob_store_req_mem(hob_store_req *r) {
 bool hob_store_req_reads(const hob_store_req *r) {
     switch (r->op) {
     case HOB_OP_READ:
+    case HOB_OP_RECALL:
     case HOB_OP_SESSIONS:
     case HOB_OP_RUNS: return true;
     case HOB_OP_OWN: return (r->flags & HOB_OWN_READ) != 0;
@@ -49,6 +50,10 @@ void hob_store_req_finish(hob_store_req *r) {
     case HOB_OP_REMOVE: r->call.done(r->code, err, r->user); break;
     case HOB_OP_OWN: r->call.own(r->code, err, n ? r->rows : NULL, r->user); break;
     case HOB_OP_READ: r->call.events(r->code, err, r->events, n, n ? r->more : 0, r->user); break;
+    case HOB_OP_RECALL:
+        r->call.recall(r->code, err, r->code < 0 ? NULL : r->snapshot, r->events, n,
+                       n ? r->more : 0, r->user);
+        break;
     case HOB_OP_SESSIONS: r->call.sessions(r->code, err, r->rows, n, r->next, r->user); break;
     case HOB_OP_RUNS: r->call.runs(r->code, err, r->runs, n, r->next, r->user); break;
     }

@@ -31,12 +31,50 @@ static void set_row(hob_store_session *to, const hob_store_session *from) {
     set_number(&to->messages, from->messages);
 }
 
+/* ---- snapshots ---------------------------------------------------------------------------- */
+
+static void drop_parts(hob_store_snapshot *snap) {
+    for (size_t i = 0; i < snap->nparts; i++) hob_free((void *)snap->parts[i].p);
+    hob_free((void *)snap->parts);
+    snap->parts = NULL;
+    snap->nparts = 0;
+}
+
+static void snapshot_destroy(hob_store_snapshot *snap) {
+    if (!snap) return;
+    drop_parts(snap);
+    hob_free((void *)snap->head.p);
+    hob_free(snap);
+}
+
+static void put_snapshot(hob_memory_log *g, const hob_store_snapshot *from) {
+    if (!g->snapshot) g->snapshot = HOB_NEW(hob_store_snapshot);
+    hob_store_snapshot *to = g->snapshot;
+    if (from->restart) drop_parts(to);
+    hob_str *parts = hob_realloc((void *)to->parts, (to->nparts + from->nparts) * sizeof(*parts));
+    for (size_t i = 0; i < from->nparts; i++)
+        parts[to->nparts++] = hob_str_n(hob_dupz(from->parts[i]), from->parts[i].n);
+    to->parts = parts;
+    to->seq = from->seq;
+    to->after = from->after;
+    hob_free((void *)to->head.p);
+    to->head = hob_str_n(hob_dupz(from->head), from->head.n);
+}
+
+static int recall(hob_memory *m, hob_store_req *r) {
+    hob_memory_log *g = hob_map_get(m->logs, r->session);
+    r->snapshot = g ? g->snapshot : NULL;
+    r->after = r->snapshot ? r->snapshot->after : 0;
+    return hob_memory_read(m, r);
+}
+
 static void log_destroy(hob_memory_log *g) {
     const hob_str all[] = {g->row.id,    g->row.cwd,    g->row.title,
                            g->row.model, g->row.parent, g->row.state};
     for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) hob_free((void *)all[i].p);
     for (size_t i = 0; i < g->nevents; i++) hob_free((void *)g->events[i].json.p);
     hob_free(g->events);
+    snapshot_destroy(g->snapshot);
     hob_free(g);
 }
 
@@ -163,6 +201,7 @@ static int commit(hob_memory *m, hob_store_req *r) {
         add_events(g, a);
         if (a->row) set_row(&g->row, a->row);
         for (size_t k = 0; k < a->nruns; k++) put_run(m, g, &a->runs[k]);
+        if (a->snapshot) put_snapshot(g, a->snapshot);
     }
     return 0;
 }
@@ -175,6 +214,7 @@ static int carry_out(hob_memory *m, hob_store_req *r) {
     case HOB_OP_RELEASE: return release(m, r);
     case HOB_OP_COMMIT: return commit(m, r);
     case HOB_OP_READ: return hob_memory_read(m, r);
+    case HOB_OP_RECALL: return recall(m, r);
     case HOB_OP_SESSIONS: return hob_memory_sessions(m, r);
     case HOB_OP_RUNS: return hob_memory_runs(m, r);
     case HOB_OP_REMOVE: return erase(m, r);

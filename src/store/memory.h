@@ -12,6 +12,7 @@ typedef struct hob_memory_log {
     int64_t id;            /* in the order of creation: settles ties in lists */
     hob_store_event *events;
     size_t nevents, cap;
+    hob_store_snapshot *snapshot; /* all of it ours */
 } hob_memory_log;
 
 typedef struct hob_memory_run {

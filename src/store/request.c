@@ -53,10 +53,25 @@ static void pack_runs(pack *p, hob_store_append *a) {
     if (to) a->runs = to;
 }
 
+static void pack_snapshot(pack *p, hob_store_append *a) {
+    hob_store_snapshot copy = *a->snapshot;
+    hob_store_snapshot *to = pack_bytes(p, a->snapshot, sizeof(*to), alignof(hob_store_snapshot));
+    hob_store_snapshot *snap = to ? to : &copy;
+    pack_str(p, &snap->head);
+    hob_str *parts = pack_bytes(p, snap->parts, snap->nparts * sizeof(*parts), alignof(hob_str));
+    for (size_t i = 0; i < snap->nparts; i++) {
+        hob_str part = snap->parts[i];
+        pack_str(p, parts ? &parts[i] : &part);
+    }
+    if (parts) snap->parts = parts;
+    if (to) a->snapshot = to;
+}
+
 static void pack_append(pack *p, hob_store_append *a) {
     pack_str(p, &a->session);
     pack_events(p, a);
     pack_runs(p, a);
+    if (a->snapshot) pack_snapshot(p, a);
     if (!a->row) return;
     hob_store_session copy = *a->row;
     hob_store_session *row = pack_bytes(p, a->row, sizeof(*row), alignof(hob_store_session));
@@ -178,6 +193,22 @@ static void check_events(hob_store_req *r, const hob_store_append *a) {
     }
 }
 
+static void check_snapshot(hob_store_req *r, const hob_store_append *a) {
+    const hob_store_snapshot *snap = a->snapshot;
+    check_size(r, snap->head.n, HOB_STORE_HEAD_MAX, "bytes of the head of a snapshot");
+    check_size(r, snap->nparts, HOB_STORE_COUNT_MAX, "parts of a snapshot");
+    r->bytes += snap->head.n;
+    for (size_t i = 0; i < snap->nparts && r->code >= 0; i++) {
+        check_size(r, snap->parts[i].n, HOB_STORE_PART_MAX, "bytes of a part of a snapshot");
+        r->bytes += snap->parts[i].n;
+        check_size(r, r->bytes, HOB_STORE_BATCH_MAX, "bytes in a commit");
+    }
+    if (r->code >= 0 && (snap->seq > a->after_seq + a->nevents || snap->after > snap->seq))
+        r->code = hob_fail(hob_store_req_err(r), HOB_EINVAL, 0,
+                           "a snapshot for session %.*s stands at event %llu, which is not stored",
+                           HOB_FMT(a->session), (unsigned long long)snap->seq);
+}
+
 /* A run is of one session. The first append that names it is remembered. */
 static void check_run_once(hob_store_req *r, hob_map *seen, hob_store_append *a) {
     for (size_t i = 0; i < a->nruns && r->code >= 0; i++) {
@@ -193,6 +224,7 @@ static void check_append(hob_store_req *r, hob_map *sessions, hob_store_append *
     check_events(r, a);
     check_runs(r, a);
     if (a->row) check_row(r, a->row);
+    if (a->snapshot && r->code >= 0) check_snapshot(r, a);
     if (sessions && r->code >= 0 && hob_map_put(sessions, a->session, a))
         r->code = hob_fail(hob_store_req_err(r), HOB_EINVAL, 0,
                            "session %.*s is in the commit twice", HOB_FMT(a->session));
@@ -262,6 +294,16 @@ void hob_store_front_read(hob_store *s, hob_str session, uint64_t after, size_t 
     r.limit = limit ? HOB_MIN(limit, HOB_STORE_COUNT_MAX) : 1000;
     r.max_bytes = max_bytes ? HOB_MIN(max_bytes, HOB_STORE_READ_MAX) : (size_t)4 << 20;
     r.call.events = done;
+    check_id(&r, session, "session");
+    send(s, &r);
+}
+
+void hob_store_front_recall(hob_store *s, hob_str session, size_t limit, hob_store_recall_fn done,
+                            void *user) {
+    hob_store_req r = {.op = HOB_OP_RECALL, .session = session, .user = user};
+    r.limit = limit ? HOB_MIN(limit, HOB_STORE_COUNT_MAX) : 1000;
+    r.max_bytes = (size_t)4 << 20;
+    r.call.recall = done;
     check_id(&r, session, "session");
     send(s, &r);
 }

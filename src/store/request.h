@@ -18,6 +18,8 @@
 #define HOB_STORE_LOAD_MAX ((size_t)512 << 20)  /* bytes waiting; over it: HOB_EAGAIN */
 #define HOB_STORE_COUNT_MAX ((size_t)100000)    /* events, appends or runs of one commit */
 #define HOB_STORE_TEXT_MAX ((size_t)64 << 10)   /* bytes of one string of an index row */
+#define HOB_STORE_HEAD_MAX ((size_t)32 << 20)   /* bytes of the head of a snapshot */
+#define HOB_STORE_PART_MAX ((size_t)128 << 20)  /* … of one of its parts */
 #define HOB_STORE_READ_MAX ((size_t)64 << 20)   /* bytes of one page, but for its first event */
 
 typedef enum hob_store_op {
@@ -25,6 +27,7 @@ typedef enum hob_store_op {
     HOB_OP_RELEASE,
     HOB_OP_COMMIT,
     HOB_OP_READ,
+    HOB_OP_RECALL,
     HOB_OP_SESSIONS,
     HOB_OP_RUNS,
     HOB_OP_REMOVE
@@ -55,6 +58,7 @@ typedef struct hob_store_req {
     hob_store_session *rows;
     hob_store_run *runs;
     hob_store_event *events;
+    hob_store_snapshot *snapshot;
     size_t n;
     int more;
     hob_str next;
@@ -63,6 +67,7 @@ typedef struct hob_store_req {
         hob_store_done_fn done;
         hob_store_own_fn own;
         hob_store_events_fn events;
+        hob_store_recall_fn recall;
         hob_store_sessions_fn sessions;
         hob_store_runs_fn runs;
     } call;
@@ -93,6 +98,8 @@ void hob_store_front_commit(hob_store *s, const hob_store_batch *batch, hob_stor
                             void *user);
 void hob_store_front_read(hob_store *s, hob_str session, uint64_t after, size_t limit,
                           size_t max_bytes, hob_store_events_fn done, void *user);
+void hob_store_front_recall(hob_store *s, hob_str session, size_t limit, hob_store_recall_fn done,
+                            void *user);
 void hob_store_front_sessions(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,
                               void *user);
 void hob_store_front_runs(hob_store *s, const hob_store_query *q, hob_store_runs_fn done,
@@ -103,8 +110,8 @@ void hob_store_front_remove(hob_store *s, hob_str session, hob_store_done_fn don
 #define HOB_STORE_FRONT_OPS                                                                        \
     .own = hob_store_front_own, .release = hob_store_front_release,                                \
     .commit = hob_store_front_commit, .read = hob_store_front_read,                                \
-    .sessions = hob_store_front_sessions, .runs = hob_store_front_runs,                            \
-    .remove = hob_store_front_remove
+    .recall = hob_store_front_recall, .sessions = hob_store_front_sessions,                        \
+    .runs = hob_store_front_runs, .remove = hob_store_front_remove
 
 hob_error *hob_store_req_err(hob_store_req *r);   /* to be filled by hob_fail */
 hob_arena *hob_store_req_mem(hob_store_req *r);   /* for the answer */

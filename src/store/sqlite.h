@@ -59,7 +59,7 @@ int hob_sqlite_damaged(const hob_sqlite_conn *c, const char *what, hob_error *er
 
 /* ---- sqlite_schema.c ---------------------------------------------------------------------- */
 
-enum { HOB_SQLITE_VERSION = 2, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
+enum { HOB_SQLITE_VERSION = 3, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
 
 int hob_sqlite_migrate(hob_sqlite_conn *c, hob_error *err); /* HOB_EVERSION: the file is newer */
 int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err);  /* cheap: what an open can afford */
@@ -153,11 +153,19 @@ void hob_sqlite_checkpoint(hob_sqlite *s);                    /* if the WAL is l
 int hob_sqlite_checkpoint_all(hob_sqlite *s, hob_error *err); /* hold the lock */
 void hob_sqlite_purge(hob_sqlite *s);                         /* a piece of the trash */
 
+/* ---- sqlite_snapshot.c -------------------------------------------------------------------- */
+
+/* Inside a transaction of the writer. 0 or -1. */
+int hob_sqlite_put_snapshot(hob_sqlite *s, int64_t session, const hob_store_snapshot *snap);
+/* Sets r->snapshot and r->after; one that cannot be read is none, and r is as it was. */
+void hob_sqlite_read_snapshot(hob_sqlite_conn *c, int64_t session, hob_store_req *r);
+
 /* ---- sqlite_read.c ------------------------------------------------------------------------ */
 
 void hob_sqlite_read(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r); /* sets r->code */
 void hob_sqlite_read_any(hob_sqlite *s, hob_store_req *r); /* with a connection of its own */
 void hob_sqlite_readers_close(hob_sqlite *s);              /* the idle ones; others when they end */
+hob_str hob_sqlite_bytes(sqlite3_stmt *st, int at, hob_arena *mem); /* of a column, copied */
 void hob_sqlite_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_session *out);
 
 #endif

@@ -7,7 +7,7 @@
  */
 #include "store/sqlite.h"
 
-static hob_str text_of(sqlite3_stmt *st, int at, hob_arena *mem) {
+hob_str hob_sqlite_bytes(sqlite3_stmt *st, int at, hob_arena *mem) {
     const char *p = sqlite3_column_blob(st, at); /* bytes as they are; no conversion */
     return hob_arena_dup(mem, hob_str_n(p, (size_t)sqlite3_column_bytes(st, at)));
 }
@@ -18,18 +18,18 @@ static hob_str holder_of(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem) {
     if (owner.n == 0) return HOB_STR_NULL;
     if (!hob_str_eqz(owner, s->owner.id) && !hob_owner_alive(s->owners_path, owner))
         return HOB_STR_NULL;
-    return text_of(st, 8, mem);
+    return hob_sqlite_bytes(st, 8, mem);
 }
 
 /* Columns as in HOB_SQL_SESSION. */
 void hob_sqlite_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_session *out) {
     *out = (hob_store_session){
-        .id = text_of(st, 1, mem),
-        .cwd = text_of(st, 2, mem),
-        .title = text_of(st, 3, mem),
-        .model = text_of(st, 4, mem),
-        .parent = text_of(st, 5, mem),
-        .state = text_of(st, 6, mem),
+        .id = hob_sqlite_bytes(st, 1, mem),
+        .cwd = hob_sqlite_bytes(st, 2, mem),
+        .title = hob_sqlite_bytes(st, 3, mem),
+        .model = hob_sqlite_bytes(st, 4, mem),
+        .parent = hob_sqlite_bytes(st, 5, mem),
+        .state = hob_sqlite_bytes(st, 6, mem),
         .owner = holder_of(s, st, mem),
         .epoch = (uint64_t)sqlite3_column_int64(st, 10),
         .created_ms = sqlite3_column_int64(st, 11),
@@ -43,11 +43,11 @@ void hob_sqlite_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_s
 /* Columns as in HOB_SQL_RUN. */
 static void run_row(sqlite3_stmt *st, hob_arena *mem, hob_store_run *out) {
     *out = (hob_store_run){
-        .id = text_of(st, 1, mem),
-        .session = text_of(st, 2, mem),
-        .status = text_of(st, 3, mem),
-        .reason = text_of(st, 4, mem),
-        .prompt = text_of(st, 5, mem),
+        .id = hob_sqlite_bytes(st, 1, mem),
+        .session = hob_sqlite_bytes(st, 2, mem),
+        .status = hob_sqlite_bytes(st, 3, mem),
+        .reason = hob_sqlite_bytes(st, 4, mem),
+        .prompt = hob_sqlite_bytes(st, 5, mem),
         .started_ms = sqlite3_column_int64(st, 6),
         .finished_ms = sqlite3_column_int64(st, 7),
     };
@@ -62,7 +62,7 @@ static int read_blob(hob_sqlite_conn *c, int64_t num, hob_arena *mem, hob_str *o
     sqlite3_bind_int64(st, 1, num);
     int step = sqlite3_step(st), rc = 0;
     if (step == SQLITE_ROW)
-        *out = text_of(st, 0, mem);
+        *out = hob_sqlite_bytes(st, 0, mem);
     else if (step == SQLITE_DONE)
         rc = hob_sqlite_damaged(c, "the content of an event is missing", err);
     else
@@ -78,7 +78,7 @@ static int event_row(hob_sqlite_conn *c, sqlite3_stmt *st, hob_store_req *r, uin
     if ((uint64_t)sqlite3_column_int64(st, 0) != seq)
         return hob_sqlite_damaged(c, "an event is missing", err);
     if (sqlite3_column_type(st, 2) == SQLITE_NULL)
-        e->json = text_of(st, 1, r->mem);
+        e->json = hob_sqlite_bytes(st, 1, r->mem);
     else
         rc = read_blob(c, sqlite3_column_int64(st, 2), r->mem, &e->json, err);
     if (rc < 0) return rc;
@@ -126,6 +126,7 @@ static int read_events(hob_sqlite_conn *c, hob_store_req *r) {
     uint64_t last = step == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(st, 3) : 0;
     if (hob_sqlite_end(st, step) < 0) return hob_sqlite_fail(c, hob_store_req_err(r));
     if (step == SQLITE_DONE) return hob_store_say_absent(hob_store_req_err(r), r->session);
+    if (r->op == HOB_OP_RECALL) hob_sqlite_read_snapshot(c, session, r);
     st = hob_sqlite_stmt(c, HOB_SQL_EVENTS);
     if (!st) return hob_sqlite_fail(c, hob_store_req_err(r));
     uint64_t left = last > r->after ? last - r->after : 0;
@@ -209,7 +210,8 @@ static int list(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {
 static int carry_out(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {
     switch (r->op) {
     case HOB_OP_OWN: return session_read(s, c, r);
-    case HOB_OP_READ: return read_events(c, r);
+    case HOB_OP_READ:
+    case HOB_OP_RECALL: return read_events(c, r);
     case HOB_OP_SESSIONS:
     case HOB_OP_RUNS: return list(s, c, r);
     case HOB_OP_COMMIT:

@@ -51,8 +51,17 @@ static const char version_2[] =
     "CREATE INDEX session_cwd ON session(cwd, updated_ms) WHERE child = 0;"
     "CREATE INDEX session_parent ON session(parent) WHERE child = 1;";
 
+/* Parts only grow at their end, as the session does; the head is small and written anew each time. */
+static const char version_3[] =
+    "CREATE TABLE snapshot("
+    " session INTEGER PRIMARY KEY, seq INTEGER NOT NULL, after INTEGER NOT NULL,"
+    " head BLOB NOT NULL);"
+    "CREATE TABLE snapshot_part("
+    " num INTEGER PRIMARY KEY, session INTEGER NOT NULL, body BLOB NOT NULL);"
+    "CREATE INDEX snapshot_part_session ON snapshot_part(session);";
+
 /* steps[n] leads from version n to n + 1 */
-static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2};
+static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3};
 
 static int ask(hob_sqlite_conn *c, const char *sql, int64_t *out) {
     sqlite3_stmt *st;
@@ -142,8 +151,8 @@ static int check_last_event(hob_sqlite_conn *c, hob_error *err) {
 
 /* A statement that can be prepared has all its tables, columns and indices. */
 int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err) {
-    static const int needed[] = {HOB_SQL_SESSION_BY_ID, HOB_SQL_EVENT_ADD, HOB_SQL_BLOB_FIND,
-                                 HOB_SQL_RUN_PUT, HOB_SQL_TRASH_NEXT};
+    static const int needed[] = {HOB_SQL_SESSION_BY_ID, HOB_SQL_EVENT_ADD,  HOB_SQL_BLOB_FIND,
+                                 HOB_SQL_RUN_PUT,       HOB_SQL_TRASH_NEXT, HOB_SQL_SNAPSHOT_HEAD};
     for (size_t i = 0; i < HOB_ARRAY_LEN(needed); i++) {
         if (!hob_sqlite_stmt(c, needed[i]))
             return (sqlite3_errcode(c->db) & 0xff) == SQLITE_ERROR

@@ -68,6 +68,14 @@
               "ORDER BY seq LIMIT ?3")                                                             \
     X(BLOB_BODY, "SELECT body FROM blob WHERE num = ?1")                                           \
     X(BLOB_SIZE, "SELECT length(body) FROM blob WHERE num = ?1")                                   \
+    X(SNAPSHOT_PUT,                                                                                \
+      "INSERT OR REPLACE INTO snapshot(session, seq, after, head) VALUES(?1, ?2, ?3, ?4)")         \
+    X(SNAPSHOT_DELETE, "DELETE FROM snapshot WHERE session = ?1")                                  \
+    X(SNAPSHOT_HEAD, "SELECT seq, after, head FROM snapshot WHERE session = ?1")                   \
+    X(PART_ADD, "INSERT INTO snapshot_part(session, body) VALUES(?1, ?2)")                         \
+    X(PARTS_DELETE, "DELETE FROM snapshot_part WHERE session = ?1")                                \
+    X(PARTS, "SELECT body FROM snapshot_part WHERE session = ?1 ORDER BY num")                     \
+    X(PARTS_COUNT, "SELECT count(*) FROM snapshot_part WHERE session = ?1")                        \
     X(LAST_EVENT, "SELECT e.seq, e.body, e.sum, h.last_seq, t.session FROM event e "               \
                   "LEFT JOIN head h ON h.session = e.session "                                     \
                   "LEFT JOIN trash t ON t.session = e.session "                                    \

@@ -59,6 +59,20 @@ void on_events(int code, const hob_error *err, const hob_store_event *events, si
     a->more = more;
 }
 
+void on_recall(int code, const hob_error *err, const hob_store_snapshot *snapshot,
+               const hob_store_event *events, size_t n, int more, void *user) {
+    answer *a = user;
+    on_events(code, err, events, n, more, user);
+    if (!snapshot) return;
+    a->snapshot = HOB_ARENA_NEW(a->mem, hob_store_snapshot);
+    *a->snapshot = *snapshot;
+    a->snapshot->head = hob_arena_dup(a->mem, snapshot->head);
+    hob_str *parts = hob_arena_alloc(a->mem, (snapshot->nparts + 1) * sizeof(*parts));
+    for (size_t i = 0; i < snapshot->nparts; i++)
+        parts[i] = hob_arena_dup(a->mem, snapshot->parts[i]);
+    a->snapshot->parts = parts;
+}
+
 void on_sessions(int code, const hob_error *err, const hob_store_session *rows, size_t n,
                  hob_str next, void *user) {
     answer *a = take(code, err, user);
@@ -193,6 +207,12 @@ int rig_read_some(rig *r, hob_store *s, const char *session, uint64_t after, siz
                   size_t max_bytes) {
     answer_finish(&r->last);
     s->ops->read(s, hob_str_z(session), after, limit, max_bytes, on_events, &r->last);
+    return wait_last(r);
+}
+
+int rig_recall(rig *r, hob_store *s, const char *session, size_t limit) {
+    answer_finish(&r->last);
+    s->ops->recall(s, hob_str_z(session), limit, on_recall, &r->last);
     return wait_last(r);
 }
 

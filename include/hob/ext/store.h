@@ -43,6 +43,18 @@ typedef struct hob_store_event {
     hob_str json; /* the whole event line; comes back byte for byte. At most 64 MiB. */
 } hob_store_event;
 
+/* What a session is at one of its events, so that opening it need not read all of them. A cache that the caller makes
+ * of the log and checks itself: the store keeps its bytes and knows nothing of them. */
+typedef struct hob_store_snapshot {
+    uint64_t seq;   /* the event it stands at */
+    uint64_t after; /* whoever has it needs the events after this one only; <= seq */
+    hob_str head;   /* replaces the one before */
+    const hob_str
+        *parts; /* in a commit: put behind those that are there; answers: all, oldest first */
+    size_t nparts;
+    int restart; /* in a commit: the parts that are there are dropped first */
+} hob_store_snapshot;
+
 typedef struct hob_store_append {
     hob_str session;
     uint64_t epoch, after_seq;
@@ -51,6 +63,7 @@ typedef struct hob_store_append {
     const hob_store_session *row; /* nullable index update */
     const hob_store_run *runs;    /* upserted by id */
     size_t nruns;
+    const hob_store_snapshot *snapshot; /* nullable; of an event stored before or with this */
 } hob_store_append;
 
 typedef struct hob_store_batch {
@@ -74,6 +87,10 @@ typedef void (*hob_store_own_fn)(int code, const hob_error *err, const hob_store
                                  void *user);
 typedef void (*hob_store_events_fn)(int code, const hob_error *err, const hob_store_event *events,
                                     size_t n, int more, void *user);
+/* snapshot: NULL if there is none */
+typedef void (*hob_store_recall_fn)(int code, const hob_error *err,
+                                    const hob_store_snapshot *snapshot,
+                                    const hob_store_event *events, size_t n, int more, void *user);
 typedef void (*hob_store_sessions_fn)(int code, const hob_error *err, const hob_store_session *rows,
                                       size_t n, hob_str next, void *user);
 typedef void (*hob_store_runs_fn)(int code, const hob_error *err, const hob_store_run *rows,
@@ -101,6 +118,10 @@ typedef struct hob_store_ops {
     /* Events with seq > after, at most `limit` (0 = 1000) and about max_bytes (0 = 4 MiB, at least one). */
     void (*read)(hob_store *s, hob_str session, uint64_t after, size_t limit, size_t max_bytes,
                  hob_store_events_fn done, void *user);
+    /* What opening a session needs, in one go: its snapshot and a page of the events after it; without one, of all
+     * events. A snapshot that cannot be read is none. */
+    void (*recall)(hob_store *s, hob_str session, size_t limit, hob_store_recall_fn done,
+                   void *user);
     void (*sessions)(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,
                      void *user); /* without children, newest updated first; see the query */
     void (*runs)(hob_store *s, const hob_store_query *q, hob_store_runs_fn done, void *user);
