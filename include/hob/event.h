@@ -22,7 +22,7 @@ extern "C" {
 #define HOB_EVENTS(X)                                                                              \
     X(SESSION_OPENED, session_opened, 1, "The session was created.",                               \
       "cwd, version, model?, thinking?, permission_mode?, system_prompt?, "                        \
-      "forked_from?{session, seq}")                                                                \
+      "app_name?, user_id?, forked_from?{session, seq}")                                           \
     X(CONFIG_CHANGED, config_changed, 1, "A setting that matters for later runs changed.",         \
       "model?, thinking?, system_prompt?, permission_mode?, title?")                               \
     X(RUN_STARTED, run_started, 1, "A run began. Continuing an interrupted run names it.",         \
@@ -61,8 +61,10 @@ extern "C" {
       "call, tool, args, class(read_only|idempotent|unsafe), again?")                              \
     X(TOOL_FINISHED, tool_finished, 1, "The one end of a call.",                                   \
       "call, tool, outcome(ok|error|skipped|denied|cancelled|unknown), content[], "                \
-      "exit_code?, duration_ms?, truncated?, warning?")                                            \
-    X(STATE_CHANGED, state_changed, 1, "Shared state changed.", "delta{}, removed[]")              \
+      "exit_code?, duration_ms?, truncated?, warning?, actions?{state_delta, removed, temp, "      \
+      "artifact_delta, transfer, escalate, skip_summarization}")                                   \
+    X(STATE_CHANGED, state_changed, 1, "State changed; temp: keys are only named.",                \
+      "delta?{}, removed?[], temp?[], conflicts?[], call?")                                        \
     X(CHILD_STARTED, child_started, 1, "A sub-agent started.", "child, agent")                     \
     X(CHILD_REUSED, child_reused, 1, "A sub-agent was sent another message.", "child, agent")      \
     X(CHILD_FINISHED, child_finished, 1, "A sub-agent ended.", "child, status")                    \

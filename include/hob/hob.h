@@ -19,6 +19,7 @@
 #include <hob/runtime.h>
 #include <hob/session.h>
 #include <hob/shared.h>
+#include <hob/state.h>
 #include <hob/tool.h>
 
 #endif

@@ -14,7 +14,7 @@
 #ifndef HOB_SHARED_H
 #define HOB_SHARED_H
 
-#include <hob/base.h>
+#include <hob/state.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -127,15 +127,6 @@ HOB_API int hob_shared_apply_state_delta(hob_shared *s, hob_str delta, hob_str r
                                          hob_error *err);
 
 /* ---- state -------------------------------------------------------------------------------- */
-
-enum {
-    HOB_SCOPE_SESSION = 1,
-    HOB_SCOPE_APP = 2,
-    HOB_SCOPE_USER = 4,
-    HOB_SCOPE_TEMP = 8,
-    HOB_SCOPE_STORED = 7, /* what outlives the invocation */
-    HOB_SCOPE_ALL = 15
-};
 
 /* The JSON text, NUL-terminated and cut at cap. Returns its full length, or HOB_ENOENT. */
 HOB_API int hob_shared_state_get(hob_shared *s, hob_str key, char *buf, size_t cap);

@@ -9,7 +9,7 @@
 #ifndef HOB_TOOL_H
 #define HOB_TOOL_H
 
-#include <hob/base.h>
+#include <hob/state.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +39,8 @@ typedef struct hob_tool_call {
     hob_str tool;
     hob_str args; /* JSON object, already checked against the schema */
     hob_str cwd;
+    const hob_state
+        *state; /* the session's, as it was when the call started; lives as the slices */
 } hob_tool_call;
 
 typedef struct hob_tool {
@@ -65,6 +67,22 @@ HOB_API void hob_reply_text(hob_reply *r, hob_outcome outcome, hob_str text);
 HOB_API void hob_reply_content(hob_reply *r, hob_outcome outcome, hob_str content_json);
 /* Output while the work goes on; becomes tool_output_delta. Before the answer only. [any] */
 HOB_API void hob_reply_output(hob_reply *r, hob_str chunk);
+
+/* ---- what a tool may ask for besides its answer: before it, as often as it likes. [any] ------------------ */
+
+/* Keys to set (JSON object) and to remove (JSON array of names), either may be "". Happens when all calls of the model's
+ * answer are done, together with what the others change: on the same key the later call counts. Of `temp:` keys only
+ * the names are stored. HOB_EINVAL (a key), HOB_EPARSE, HOB_ETOOBIG (4,096 keys, 4 MiB a call): then nothing is
+ * changed. */
+HOB_API int hob_reply_state(hob_reply *r, hob_str delta_json, hob_str removed_json, hob_error *err);
+/* Ends the nearest loop of agents. */
+HOB_API void hob_reply_escalate(hob_reply *r);
+/* Another agent goes on. */
+HOB_API int hob_reply_transfer(hob_reply *r, hob_str agent, hob_error *err);
+/* The result is the answer: if every call of the batch says so, the model is not asked again. */
+HOB_API void hob_reply_skip_summarization(hob_reply *r);
+/* A version of an artifact was made; recorded with the result. */
+HOB_API int hob_reply_artifact(hob_reply *r, hob_str name, int64_t version, hob_error *err);
 
 #ifdef __cplusplus
 }

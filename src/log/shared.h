@@ -13,6 +13,8 @@
 #ifndef HOB_SRC_LOG_SHARED_H
 #define HOB_SRC_LOG_SHARED_H
 
+#include <hob/shared.h>
+
 #include "log/state.h"
 
 #define HOB_SHARED_EVENT_MAX ((size_t)64 << 20)  /* bytes of one event */

@@ -68,7 +68,7 @@ const hob_shared_event *hob_shared_snapshot_event(const hob_shared_snapshot *p, 
 }
 
 int hob_shared_snapshot_get(const hob_shared_snapshot *p, hob_str key, hob_str *value) {
-    return hob_state_get(&p->state, key, value) ? HOB_OK : HOB_ENOENT;
+    return hob_state_get(&p->state, key, value);
 }
 
 int hob_shared_snapshot_next(const hob_shared_snapshot *p, hob_str after, hob_str *key,

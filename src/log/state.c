@@ -194,7 +194,7 @@ void hob_state_finish(hob_state *s) {
     *s = (hob_state){0};
 }
 
-bool hob_state_get(const hob_state *s, hob_str key, hob_str *value) {
+bool hob_state_find(const hob_state *s, hob_str key, hob_str *value) {
     const node *n = s->root;
     while (n) {
         int c = hob_str_cmp(key, n->pair->key);
@@ -207,7 +207,26 @@ bool hob_state_get(const hob_state *s, hob_str key, hob_str *value) {
     return false;
 }
 
-bool hob_state_next(const hob_state *s, hob_str after, hob_str *key, hob_str *value) {
+int hob_state_get(const hob_state *s, hob_str key, hob_str *value) {
+    return hob_state_find(s, key, value) ? HOB_OK : HOB_ENOENT;
+}
+
+size_t hob_state_count(const hob_state *s) {
+    return s->count;
+}
+
+hob_state *hob_state_dup(const hob_state *s) {
+    hob_state *copy = HOB_NEW(hob_state);
+    hob_state_copy(copy, s);
+    return copy;
+}
+
+void hob_state_destroy(hob_state *s) {
+    if (s) hob_state_finish(s);
+    hob_free(s);
+}
+
+int hob_state_next(const hob_state *s, hob_str after, hob_str *key, hob_str *value) {
     const node *n = s->root, *best = NULL;
     while (n) {
         if (hob_str_cmp(n->pair->key, after) > 0) {
@@ -217,15 +236,15 @@ bool hob_state_next(const hob_state *s, hob_str after, hob_str *key, hob_str *va
             n = n->right;
         }
     }
-    if (!best) return false;
+    if (!best) return 0;
     *key = best->pair->key;
     *value = best->pair->value;
-    return true;
+    return 1;
 }
 
 void hob_state_put(hob_state *s, hob_pair *p) {
     hob_str old;
-    if (hob_state_get(s, p->key, &old)) {
+    if (hob_state_find(s, p->key, &old)) {
         s->bytes -= old.n;
     } else {
         s->bytes += p->key.n;
@@ -237,7 +256,7 @@ void hob_state_put(hob_state *s, hob_pair *p) {
 
 bool hob_state_remove(hob_state *s, hob_str key) {
     hob_str old;
-    if (!hob_state_get(s, key, &old)) return false;
+    if (!hob_state_find(s, key, &old)) return false;
     s->bytes -= key.n + old.n;
     s->count--;
     s->root = erase(s->root, key);

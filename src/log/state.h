@@ -11,7 +11,7 @@
 #ifndef HOB_SRC_LOG_STATE_H
 #define HOB_SRC_LOG_STATE_H
 
-#include <hob/shared.h>
+#include <hob/state.h>
 
 #include "base/json.h"
 
@@ -25,14 +25,15 @@ typedef struct hob_pair {
     hob_str value; /* JSON; p == NULL in a change: the key is removed */
 } hob_pair;
 
-typedef struct hob_state {
+struct hob_state {
     struct hob_state_node *root;
     size_t count, bytes; /* bytes: of keys and values */
-} hob_state;
+};
 
 typedef struct hob_state_limits {
     size_t keys, bytes;
 } hob_state_limits;
+#define HOB_STATE_LIMITS ((hob_state_limits){65536, (size_t)64 << 20}) /* unless said otherwise */
 
 /* HOB_EINVAL: empty, over 256 bytes, with NUL, '/', '\\' or "..", no UTF-8, or nothing but a prefix. */
 int hob_state_check_key(hob_str key, hob_error *err);
@@ -41,9 +42,7 @@ unsigned hob_state_scope(hob_str key); /* one of HOB_SCOPE_… */
 /* An all-zero state is empty. */
 void hob_state_copy(hob_state *to, const hob_state *from); /* `to` was empty */
 void hob_state_finish(hob_state *s);
-bool hob_state_get(const hob_state *s, hob_str key, hob_str *value);
-/* The first pair whose key is greater than `after`. */
-bool hob_state_next(const hob_state *s, hob_str after, hob_str *key, hob_str *value);
+bool hob_state_find(const hob_state *s, hob_str key, hob_str *value);
 void hob_state_put(hob_state *s, hob_pair *p); /* holds a reference of its own */
 bool hob_state_remove(hob_state *s, hob_str key);
 int hob_state_height(const hob_state *s); /* of the tree */
@@ -72,7 +71,22 @@ int hob_change_check(const hob_change *c, const hob_state *s, const hob_state_li
 void hob_change_apply(const hob_change *c, hob_state *s);
 /* The change without its temp: keys, as the texts an event keeps. */
 void hob_change_write(const hob_change *c, hob_buf *delta, hob_buf *removed);
+void hob_state_drop(hob_state *s, unsigned scopes);
 void hob_state_drop_temp(hob_state *s);
+/* Sets a key, or removes it (value.p NULL); the key was checked. */
+void hob_state_assign(hob_state *s, hob_str key, hob_str value);
+
+/* An overlay is a state whose pairs without a value stand for keys to remove: several changes laid one over the other,
+ * the later one counts. */
+void hob_overlay_add(hob_state *o, const hob_change *c);
+int hob_overlay_check(const hob_state *o, const hob_state *s, const hob_state_limits *limits,
+                      hob_error *err); /* as hob_change_check */
+void hob_overlay_apply(const hob_state *o, unsigned scopes, hob_state *s);
+/* Members of an object: {key: {…}, "removed": […], "temp": [names]}, each only if there is something to say. Values of
+ * temp: keys are never written. */
+void hob_overlay_write(const hob_state *o, const char *key, hob_jsonw *w);
+/* What leads from one state to another, in these scopes. */
+void hob_overlay_diff(const hob_state *from, const hob_state *to, unsigned scopes, hob_state *out);
 /* {"key":value,…} of these scopes. */
 void hob_state_write(const hob_state *s, unsigned scopes, hob_jsonw *w);
 

@@ -116,29 +116,47 @@ void hob_change_finish(hob_change *c) {
 
 /* ---- to the state ------------------------------------------------------------------------------- */
 
-int hob_change_check(const hob_change *c, const hob_state *s, const hob_state_limits *limits,
-                     hob_error *err) {
-    size_t count = s->count, bytes = s->bytes;
-    for (size_t i = 0; i < c->n; i++) {
-        const hob_pair *p = c->pairs[i];
-        hob_str old;
-        if (hob_state_get(s, p->key, &old)) {
-            count--;
-            bytes -= p->key.n + old.n;
-        }
-        if (!p->value.p) continue;
-        count++;
-        bytes += p->key.n + p->value.n;
+typedef struct weight {
+    size_t count, bytes;
+} weight;
+
+static void reweigh(weight *w, const hob_state *s, hob_str key, hob_str value) {
+    hob_str old;
+    if (hob_state_find(s, key, &old)) {
+        w->count--;
+        w->bytes -= key.n + old.n;
     }
-    if (count > limits->keys && count > s->count)
+    if (!value.p) return;
+    w->count++;
+    w->bytes += key.n + value.n;
+}
+
+/* A state that is over a limit already may still be made smaller. */
+static int judge(weight w, const hob_state *s, const hob_state_limits *limits, hob_error *err) {
+    if (w.count > limits->keys && w.count > s->count)
         return hob_fail(err, HOB_ETOOBIG, 0,
-                        "the state would have %zu keys, at most %zu: remove some", count,
+                        "the state would have %zu keys, at most %zu: remove some", w.count,
                         limits->keys);
-    if (bytes > limits->bytes && bytes > s->bytes)
+    if (w.bytes > limits->bytes && w.bytes > s->bytes)
         return hob_fail(err, HOB_ETOOBIG, 0,
                         "the state would have %zu bytes, at most %zu: keep large values elsewhere",
-                        bytes, limits->bytes);
+                        w.bytes, limits->bytes);
     return HOB_OK;
+}
+
+int hob_change_check(const hob_change *c, const hob_state *s, const hob_state_limits *limits,
+                     hob_error *err) {
+    weight w = {s->count, s->bytes};
+    for (size_t i = 0; i < c->n; i++) reweigh(&w, s, c->pairs[i]->key, c->pairs[i]->value);
+    return judge(w, s, limits, err);
+}
+
+int hob_overlay_check(const hob_state *o, const hob_state *s, const hob_state_limits *limits,
+                      hob_error *err) {
+    hob_str key = HOB_STR_NULL, value;
+    weight w = {s->count, s->bytes};
+    while (hob_state_next(o, key, &key, &value)) reweigh(&w, s, key, value);
+    return judge(w, s, limits, err);
 }
 
 void hob_change_apply(const hob_change *c, hob_state *s) {
@@ -172,6 +190,26 @@ void hob_change_write(const hob_change *c, hob_buf *delta, hob_buf *removed) {
     if (removed->n == 2) hob_buf_reset(removed);
 }
 
+void hob_state_assign(hob_state *s, hob_str key, hob_str value) {
+    if (!value.p) {
+        hob_state_remove(s, key);
+        return;
+    }
+    hob_pair *p = hob_pair_create(key, value);
+    hob_state_put(s, p);
+    hob_pair_unref(p);
+}
+
+/* The copy keeps the keys readable that are removed. */
+void hob_state_drop(hob_state *s, unsigned which) {
+    hob_str key = HOB_STR_NULL, value;
+    hob_state all;
+    hob_state_copy(&all, s);
+    while (hob_state_next(&all, key, &key, &value))
+        if (hob_state_scope(key) & which) hob_state_remove(s, key);
+    hob_state_finish(&all);
+}
+
 void hob_state_drop_temp(hob_state *s) {
     hob_str key, value;
     while (hob_state_next(s, HOB_STR("temp:"), &key, &value) &&
@@ -188,4 +226,70 @@ void hob_state_write(const hob_state *s, unsigned which, hob_jsonw *w) {
         hob_jsonw_raw(w, value);
     }
     hob_jsonw_object_end(w);
+}
+
+/* ---- overlays --------------------------------------------------------------------------------- */
+
+void hob_overlay_add(hob_state *o, const hob_change *c) {
+    for (size_t i = 0; i < c->n; i++) hob_state_put(o, c->pairs[i]);
+}
+
+void hob_overlay_apply(const hob_state *o, unsigned which, hob_state *s) {
+    hob_str key = HOB_STR_NULL, value;
+    while (hob_state_next(o, key, &key, &value))
+        if (hob_state_scope(key) & which) hob_state_assign(s, key, value);
+}
+
+static bool is_temp(hob_str key) {
+    return hob_state_scope(key) == HOB_SCOPE_TEMP;
+}
+
+static void write_set(const hob_state *o, const char *name, hob_jsonw *w) {
+    hob_str key = HOB_STR_NULL, value;
+    size_t n = 0;
+    while (hob_state_next(o, key, &key, &value)) {
+        if (!value.p || is_temp(key)) continue;
+        if (!n++) {
+            hob_jsonw_key(w, name);
+            hob_jsonw_object(w);
+        }
+        hob_jsonw_key_n(w, key);
+        hob_jsonw_raw(w, value);
+    }
+    if (n) hob_jsonw_object_end(w);
+}
+
+static void write_names(const hob_state *o, const char *name, bool temp, hob_jsonw *w) {
+    hob_str key = HOB_STR_NULL, value;
+    size_t n = 0;
+    while (hob_state_next(o, key, &key, &value)) {
+        if (temp != is_temp(key) || (!temp && value.p)) continue;
+        if (!n++) {
+            hob_jsonw_key(w, name);
+            hob_jsonw_array(w);
+        }
+        hob_jsonw_str(w, key);
+    }
+    if (n) hob_jsonw_array_end(w);
+}
+
+void hob_overlay_write(const hob_state *o, const char *name, hob_jsonw *w) {
+    write_set(o, name, w);
+    write_names(o, "removed", false, w);
+    write_names(o, "temp", true, w);
+}
+
+void hob_overlay_diff(const hob_state *from, const hob_state *to, unsigned which, hob_state *out) {
+    hob_str key = HOB_STR_NULL, value, old;
+    while (hob_state_next(to, key, &key, &value)) {
+        if (!(hob_state_scope(key) & which)) continue;
+        if (hob_state_find(from, key, &old) && hob_str_eq(old, value)) continue;
+        hob_state_assign(out, key, value);
+    }
+    for (key = HOB_STR_NULL; hob_state_next(from, key, &key, &value);) {
+        if (!(hob_state_scope(key) & which) || hob_state_find(to, key, &old)) continue;
+        hob_pair *p = hob_pair_create(key, HOB_STR_NULL);
+        hob_state_put(out, p);
+        hob_pair_unref(p);
+    }
 }

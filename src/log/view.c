@@ -14,15 +14,16 @@ hob_view *hob_view_create(void) {
 void hob_view_destroy(hob_view *v) {
     if (!v) return;
     hob_history_destroy(v->history);
+    hob_state_finish(&v->state);
     hob_arena_destroy(v->arena);
     hob_free(v);
 }
 
 static void make_room(hob_view *v) {
     hob_str *const fields[] = {
-        &v->id,          &v->cwd,           &v->model,           &v->thinking,
-        &v->title,       &v->system_prompt, &v->permission_mode, &v->forked_from,
-        &v->first_prompt};
+        &v->id,           &v->cwd,           &v->model,           &v->thinking,
+        &v->title,        &v->system_prompt, &v->permission_mode, &v->forked_from,
+        &v->first_prompt, &v->app_name,      &v->user_id};
     if (hob_arena_used(v->arena) < ARENA_MAX / 2) return;
     hob_arena *room = hob_arena_create(ARENA_MAX);
     for (size_t i = 0; i < HOB_ARRAY_LEN(fields); i++) *fields[i] = hob_arena_dup(room, *fields[i]);
@@ -46,6 +47,8 @@ static void open_session(hob_view *v, const hob_event *e, const hob_json *data) 
     keep(v, &v->id, e->session_id);
     v->opened_ts = e->ts;
     set(v, &v->cwd, data, "cwd");
+    set(v, &v->app_name, data, "app_name");
+    set(v, &v->user_id, data, "user_id");
     set(v, &v->forked_from, hob_json_get(data, "forked_from"), "session");
 }
 
@@ -75,6 +78,27 @@ static void book(hob_view *v, const hob_json *data) {
         v->cost_known = false;
 }
 
+/* Somebody else's log may hold anything: keys that could not be set are passed over, and what is temporary is over. */
+static bool may_keep(hob_str key) {
+    return hob_state_check_key(key, NULL) >= 0 && hob_state_scope(key) != HOB_SCOPE_TEMP;
+}
+
+static void change_state(hob_view *v, const hob_json *data) {
+    const hob_json *delta = hob_json_get(data, "delta"), *removed = hob_json_get(data, "removed");
+    for (const hob_json *m = hob_json_first(delta); m; m = hob_json_next(m))
+        if (may_keep(hob_json_key(m)))
+            hob_state_assign(&v->state, hob_json_key(m), hob_json_raw(m));
+    for (const hob_json *k = hob_json_first(removed); k; k = hob_json_next(k))
+        hob_state_remove(&v->state, hob_json_str(k));
+    v->state_revision++;
+}
+
+static void end_temp(hob_view *v) {
+    size_t before = v->state.count;
+    hob_state_drop_temp(&v->state);
+    v->state_revision += v->state.count != before;
+}
+
 int hob_view_apply(hob_view *v, const hob_event *e, const hob_json *data, hob_error *err) {
     v->last_seq = e->seq;
     v->last_ts = e->ts;
@@ -86,5 +110,7 @@ int hob_view_apply(hob_view *v, const hob_event *e, const hob_json *data, hob_er
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE) v->messages++;
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE || e->type == HOB_EVENT_MODEL_CALL_FAILED)
         book(v, data);
+    if (e->type == HOB_EVENT_STATE_CHANGED) change_state(v, data);
+    if (e->type == HOB_EVENT_RUN_FINISHED) end_temp(v);
     return hob_history_apply(v->history, e, data, err);
 }

@@ -2,11 +2,18 @@
  * view.h - what a session is, as a fold over its events: settings, conversation, totals.
  *
  * Throw it away and fold the events again and it is the same. The state of a run at work is in run/.
+ *
+ * One part is more than a fold: `state`. Its keys without prefix are one (state_changed alone changes them). Those with
+ * `app:` and `user:` belong to all sessions of the application or user; the log says what this session did to them, and
+ * the store what they are, so they are replaced after the log was folded (session/load.c). Values of `temp:` keys are in
+ * no log; they are there while the run lives that set them. A stored copy of a view carries the keys without prefix,
+ * state_revision, app_name and user_id, and none of the rest of the state.
  */
 #ifndef HOB_SRC_VIEW_H
 #define HOB_SRC_VIEW_H
 
 #include "log/history.h"
+#include "log/state.h"
 
 typedef struct hob_view {
     hob_arena *arena; /* settings: small, replaced rarely */
@@ -20,6 +27,9 @@ typedef struct hob_view {
     hob_usage usage;      /* of all runs */
     double cost_usd;
     bool cost_known; /* every answer so far had a price */
+    hob_str app_name, user_id;
+    hob_state state;         /* copies cost nothing: readers get one */
+    uint64_t state_revision; /* grows with every visible change */
 } hob_view;
 
 hob_view *hob_view_create(void);

@@ -111,6 +111,8 @@ static void start_fresh(hob_run *r) {
     r->phase = HOB_PHASE_PROMPT;
     r->want_model = r->steered = r->lost_model = r->redo = r->cut = false;
     r->ncalls = 0;
+    hob_run_batch_begin(r);
+    r->temp_named = false;
     r->repeats = 0;
     r->stuck = false;
     r->thresholds = 0;
@@ -148,7 +150,9 @@ static void run_finished(hob_run *r, const hob_event *e, const hob_json *d) {
     r->unfinished = cut_short;
     r->left = r->phase;
     r->phase = HOB_PHASE_IDLE;
-    if (!cut_short) r->ncalls = 0;
+    if (cut_short) return;
+    r->ncalls = 0;
+    r->temp_named = false;
 }
 
 static void cancel_requested(hob_run *r, const hob_json *d) {
@@ -250,6 +254,7 @@ static int read_calls(hob_run *r, const hob_json *d, hob_error *err) {
     const hob_json *content = hob_json_get(d, "content");
     size_t n = count_calls(content);
     r->ncalls = 0;
+    hob_run_batch_begin(r);
     hob_arena_reset(r->arena);
     r->calls = n ? hob_arena_alloc(r->arena, n * sizeof *r->calls) : NULL;
     if (n && !r->calls) return hob_fail(err, HOB_ETOOBIG, 0, "an answer has %zu calls", n);
@@ -374,9 +379,11 @@ static void approval_resolved(hob_run *r, hob_call *c, const hob_json *d) {
 static void tool_finished(hob_run *r, hob_call *c, const hob_json *d) {
     c->state = HOB_CALL_DONE;
     r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
+    hob_call_read_actions(r, c, hob_json_get(d, "actions"));
     for (size_t i = 0; i < r->ncalls; i++)
         if (r->calls[i].state != HOB_CALL_DONE) return;
     r->phase = HOB_PHASE_READY;
+    hob_run_batch_done(r);
 }
 
 static void call_event(hob_run *r, const hob_event *e, const hob_json *d) {
@@ -438,6 +445,10 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
         copyz(r->end_reason, sizeof r->end_reason, hob_json_get_str(d, "limit"));
         break;
     case HOB_EVENT_BUDGET_THRESHOLD: threshold_said(r, d); break;
+    case HOB_EVENT_STATE_CHANGED: hob_run_state_changed(r, e, d); break;
+    case HOB_EVENT_WARNING:
+        if (hob_str_eqz(hob_json_get_str(d, "code"), "temp_lost")) r->temp_named = false;
+        break;
     case HOB_EVENT_TOOL_DECIDED:
     case HOB_EVENT_APPROVAL_REQUESTED:
     case HOB_EVENT_APPROVAL_RESOLVED:

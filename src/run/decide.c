@@ -292,6 +292,7 @@ static int on_tool_finished(const hob_run *r, const hob_input *in, hob_draft *ou
     hob_jsonw_kint(&w, "duration_ms", in->duration_ms);
     if (in->truncated) hob_jsonw_kbool(&w, "truncated", true);
     if (c->warn) hob_jsonw_kbool(&w, "warning", true);
+    if (in->actions.n) hob_jsonw_kraw(&w, "actions", in->actions);
     hob_say_end(&w);
     return HOB_SAID_LAST;
 }

@@ -118,6 +118,7 @@ static int deliver_steer(const hob_run *r, hob_draft *out) {
 /* ---- phases -------------------------------------------------------------------------------------- */
 
 static int next_ready(const hob_run *r, const hob_run_env *env, hob_draft *out) {
+    if (r->state_due) return hob_run_say_state(r, out);
     if (r->lost_model) return say_discarded(r, "the program that was receiving it stopped", out);
     if (r->ending) return finish(r, env, out);
     if (r->stuck)
@@ -221,6 +222,8 @@ int hob_run_next(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     int64_t elapsed = hob_run_elapsed(r, env->now);
     if (r->phase != HOB_PHASE_IDLE && !r->ending && r->limits.ms && elapsed >= r->limits.ms)
         return hob_say_limit(r, (hob_stopper){"time", (double)elapsed, (double)r->limits.ms}, out);
+    if (r->phase != HOB_PHASE_IDLE && !r->ending && r->temp_named && !env->temp_kept)
+        return hob_run_say_temp_lost(r, out);
     switch (r->phase) {
     case HOB_PHASE_IDLE: return next_idle(r, env, out);
     case HOB_PHASE_PROMPT: return next_prompt(r, env, out);

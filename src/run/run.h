@@ -64,6 +64,10 @@ typedef struct hob_call {
     bool approved;  /* by a person */
     bool invalid;   /* denied because the call itself is wrong: an error, not a refusal */
     hob_str reason; /* of a denial */
+    /* what it asked for with its result; JSON as in tool_finished.actions, "" = nothing */
+    hob_str delta, removed, temp; /* temp: names; the values are never written down */
+    hob_str transfer;
+    bool escalate, skip_summarization;
 } hob_call;
 
 typedef enum hob_ending {
@@ -129,7 +133,11 @@ typedef struct hob_run {
     hob_arena *arena; /* of the batch and of `end` */
     hob_call *calls;
     size_t ncalls;
-    bool cut; /* the answer was cut off: none of its calls may run */
+    bool cut;         /* the answer was cut off: none of its calls may run */
+    bool state_due;   /* all calls are done and what they do to the state is not said yet */
+    bool escalate;    /* once all are done: one of them asked to end the nearest loop */
+    hob_str transfer; /* and the agent that is to go on; the last call's wish; arena */
+    bool temp_named; /* the log names temp: keys of this run: their values are in memory, or lost */
     /* repeat guard */
     uint64_t repeat_hash;
     int repeats;
@@ -178,6 +186,7 @@ typedef struct hob_run_env {
     void (*tool)(void *user, hob_str name, hob_str args, hob_tool_facts *out);
     void *user;
     bool can_ask;       /* someone is there to approve */
+    bool temp_kept;     /* the values of temp: keys are there */
     bool after_batch;   /* steering waits for the whole batch instead of skipping its rest */
     bool steer_all;     /* deliver all steering messages at once */
     hob_limits limits;  /* for a run that starts now */
@@ -204,13 +213,14 @@ typedef enum hob_input_kind {
     HOB_INPUT_MODEL_FINISHED, /* content, stop, usage, cost, response_id */
     HOB_INPUT_MODEL_FAILED, /* code, sub, retryable, shown, retry_after, text, usage, cost, jitter, content of
                                  what was shown (kept if the run is ending) */
-    HOB_INPUT_TOOL_FINISHED /* call, outcome, content, exit_code, truncated */
+    HOB_INPUT_TOOL_FINISHED /* call, outcome, content, exit_code, truncated, actions */
 } hob_input_kind;
 
 typedef struct hob_input {
     hob_input_kind kind;
     hob_str content; /* JSON array of blocks */
     hob_str call, text, by, response_id;
+    hob_str actions; /* JSON object, or "" */
     hob_ending ending;
     hob_queue_fate fate;
     bool approved, retryable, shown, truncated;
@@ -272,6 +282,13 @@ int64_t hob_run_elapsed(const hob_run *r, int64_t now);
 bool hob_run_asks_again(const hob_run *r); /* the next call to the model belongs to the same turn */
 /* Reserve for the next call: the estimated prompt, and the output limit lowered to what is left. */
 void hob_run_reserve(const hob_run *r, const hob_run_env *env, int64_t *prompt, int64_t *output);
+/* state.c */
+void hob_run_batch_begin(hob_run *r);
+void hob_run_batch_done(hob_run *r);
+void hob_call_read_actions(hob_run *r, hob_call *c, const hob_json *actions);
+void hob_run_state_changed(hob_run *r, const hob_event *e, const hob_json *d);
+int hob_run_say_state(const hob_run *r, hob_draft *out);
+int hob_run_say_temp_lost(const hob_run *r, hob_draft *out);
 /* say.c: drafts */
 hob_jsonw hob_say(const hob_run *r, hob_event_type type, hob_draft *out);
 void hob_say_end(hob_jsonw *w);

@@ -45,6 +45,7 @@ void hob_session_env(hob_session *s, hob_run_env *env) {
                          .tool = tool_facts,
                          .user = s,
                          .can_ask = s->approver == HOB_APPROVER_HOST,
+                         .temp_kept = s->temp_kept,
                          .after_batch = s->flags & HOB_SESSION_STEER_AFTER_BATCH,
                          .steer_all = s->flags & HOB_SESSION_STEER_ALL,
                          .limits = s->limits,
@@ -133,6 +134,7 @@ int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
     if (rc < 0) return rc;
     tail_push(s, e);
     rc = hob_session_fold(s, e, data, err);
+    if (rc >= 0) hob_session_note_temp(s, e, data);
     hob_event_unref(e);
     hob_crash_point("append.after");
     if (rc < 0) hob_session_fail(s, rc, err); /* the views are no fold of the log any more */

@@ -29,6 +29,7 @@ static void reset_views(hob_session *s) {
     s->tail = NULL;
     s->ntail = s->tail_cap = 0;
     s->result_seq = 0;
+    hob_session_drop_temps(s);
     s->whole = false;
 }
 

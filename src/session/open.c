@@ -26,6 +26,7 @@ hob_session *hob_session_new(hob_runtime *rt) {
     hob_list_init(&s->link);
     hob_list_init(&s->ops);
     hob_list_init(&s->flights);
+    hob_list_init(&s->temps);
     hob_mailbox_init(&s->box);
     hob_buf_init(&s->system, SYSTEM_MAX);
     hob_buf_init(&s->context_origins, SYSTEM_MAX);
@@ -47,6 +48,7 @@ void hob_session_free(hob_session *s) {
     hob_mailbox_finish(&s->box);
     hob_run_finish(&s->run);
     hob_view_destroy(s->view);
+    hob_session_drop_temps(s);
     for (size_t i = 0; i < s->ntail; i++) hob_event_unref(s->tail[i]);
     hob_free(s->tail);
     hob_buf_finish(&s->system);

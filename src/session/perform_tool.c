@@ -25,15 +25,18 @@ typedef struct tool_flight {
 static void give(hob_flight *f, const hob_tool_result *r) {
     hob_session *s = f->s;
     tool_flight *t = f->impl;
-    hob_buf content;
+    hob_buf content, actions;
     char call[64];
     memcpy(call, f->key, sizeof call);
     hob_buf_init(&content, HOB_EVENT_MAX);
+    hob_buf_init(&actions, HOB_EVENT_MAX);
     hob_buf_add(&content, r->content);
+    if (r->actions) hob_session_take_actions(s, call, r->actions, &actions, &content);
     hob_input in = {.kind = HOB_INPUT_TOOL_FINISHED,
                     .call = hob_str_z(call),
                     .outcome = r->outcome,
                     .content = hob_buf_str(&content),
+                    .actions = hob_buf_str(&actions),
                     .exit_code = r->exit_code,
                     .truncated = r->truncated,
                     .duration_ms = t ? hob_session_now(s) - t->started : 0};
@@ -41,6 +44,7 @@ static void give(hob_flight *f, const hob_tool_result *r) {
     hob_crash_point("effect.tool.outcome");
     hob_session_outcome(s, &in);
     hob_buf_finish(&content);
+    hob_buf_finish(&actions);
 }
 
 static void give_text(hob_flight *f, hob_outcome o, const char *text) {
@@ -129,6 +133,7 @@ static int start(hob_flight *f, const hob_effect *e) {
     hob_timer_start(&t->timeout, hob_loop_now(s->rt->loop) + t->tool.timeout_ms);
     t->reply = hob_reply_create(s->rt->loop, &handler, t);
     hob_reply_keep(t->reply, arena);
+    t->call->state = hob_reply_keep_state(t->reply, &s->view->state);
     hob_crash_point("effect.tool.before");
     s->rt->depth++;
     t->tool.run(t->call, t->reply, t->tool.user);

@@ -17,14 +17,28 @@ void hob_session_note_result(hob_session *s, const hob_event *e, const hob_json 
         s->result_seq = 0;
 }
 
-static void read_text(hob_session *s, hob_buf *out) {
-    const hob_node *n = s->result_seq ? hob_history_find(s->view->history, s->result_seq) : NULL;
+static void add_text(hob_buf *out, const hob_event *e) {
     hob_arena *a = hob_arena_create(0);
-    const hob_json *content = n ? hob_json_get(hob_event_parse(n->event, a), "content") : NULL;
+    const hob_json *content = hob_json_get(hob_event_parse(e, a), "content");
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b))
         if (hob_str_eqz(hob_json_get_str(b, "type"), "text"))
             hob_buf_add(out, hob_json_get_str(b, "text"));
     hob_arena_destroy(a);
+}
+
+/* A run that completed with calls in its last answer ended with their results: the tools asked for that. */
+static bool results_answer(const hob_session *s, const hob_node *n) {
+    return n->nresults && !hob_run_active(&s->run) && !strcmp(s->run.last_status, "completed");
+}
+
+static void read_text(hob_session *s, hob_buf *out) {
+    const hob_node *n = s->result_seq ? hob_history_find(s->view->history, s->result_seq) : NULL;
+    if (!n) return;
+    if (!results_answer(s, n)) add_text(out, n->event);
+    for (size_t i = 0; results_answer(s, n) && i < n->nresults; i++) {
+        if (out->n) hob_buf_addc(out, '\n');
+        if (n->results[i].event) add_text(out, n->results[i].event);
+    }
 }
 
 static void write_error(hob_jsonw *w, int code, int status, const char *message, bool retryable) {

@@ -164,6 +164,13 @@ struct hob_flight {
 
 enum { HOB_MAX_BLOCKS = 64 };
 
+/* Values of temp: keys that a call has set, until its batch is done. */
+typedef struct hob_temp {
+    hob_list link;
+    char call[64];
+    hob_state overlay;
+} hob_temp;
+
 struct hob_session {
     hob_list link;
     hob_runtime *rt;
@@ -193,6 +200,8 @@ struct hob_session {
     /* views */
     hob_view *view;
     hob_run run;
+    hob_list temps; /* hob_temp */
+    bool temp_kept; /* the values of temp: keys that the log names are in the view */
     /* the log's way */
     uint64_t epoch, durable, submitted;
     hob_event **tail; /* events [tail_base .. tail_base + ntail), the newest ones */
@@ -265,6 +274,15 @@ void hob_session_env(hob_session *s, hob_run_env *env);
 void hob_session_publish(hob_session *s); /* pub.*, and wakes who waits */
 /* Ends op when everything appended so far is durable. */
 void hob_session_op_after(hob_session *s, hob_op *op);
+
+/* ---- state.c -------------------------------------------------------------------------------------------- */
+/* What a tool asked for, as the event has it; values of temp: keys are put aside. A change that the state has no room
+ * for is left out, and `content` (a JSON array) says so. */
+void hob_session_take_actions(hob_session *s, const char *call, const hob_actions *a, hob_buf *out,
+                              hob_buf *content);
+/* An event was appended, by this process: values that it only names join the view, or end. */
+void hob_session_note_temp(hob_session *s, const hob_event *e, const hob_json *data);
+void hob_session_drop_temps(hob_session *s);
 
 /* ---- perform.c ------------------------------------------------------------------------------------------ */
 void hob_session_perform(hob_session *s);

@@ -30,8 +30,8 @@ static size_t or_default(size_t value, size_t otherwise) {
 }
 
 static void set_limits(hob_ledger *l, const hob_shared_opts *o) {
-    l->limits.state.keys = or_default(o->max_keys, 65536);
-    l->limits.state.bytes = or_default(o->max_state_bytes, (size_t)64 << 20);
+    l->limits.state.keys = or_default(o->max_keys, HOB_STATE_LIMITS.keys);
+    l->limits.state.bytes = or_default(o->max_state_bytes, HOB_STATE_LIMITS.bytes);
     l->limits.events = HOB_MIN(or_default(o->max_events, 4000000), (size_t)INT32_MAX);
     l->limits.event_bytes = or_default(o->max_event_bytes, (size_t)1 << 30);
 }
@@ -249,7 +249,7 @@ int hob_shared_state_get(hob_shared *s, hob_str key, char *buf, size_t cap) {
     hob_str value;
     int rc = HOB_ENOENT;
     pthread_mutex_lock(&s->lock);
-    if (hob_state_get(&s->ledger.state, key, &value)) {
+    if (hob_state_find(&s->ledger.state, key, &value)) {
         size_t n = cap ? hob_utf8_prefix(value, cap - 1) : 0;
         if (n) memcpy(buf, value.p, n);
         if (cap) buf[n] = 0;

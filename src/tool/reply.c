@@ -26,6 +26,8 @@ struct hob_reply {
     void *user;
     atomic_int refs;
     hob_arena *kept; /* the call's own data; NULL = none */
+    hob_state state; /* what the call may read */
+    hob_actions actions;
 
     pthread_mutex_t lock; /* guards the next four */
     bool dropped;
@@ -45,6 +47,8 @@ static void unref(hob_reply *r) {
     hob_buf_finish(&r->pending);
     hob_free((char *)r->result.content.p);
     hob_arena_destroy(r->kept);
+    hob_state_finish(&r->state);
+    hob_actions_finish(&r->actions);
     pthread_mutex_destroy(&r->lock);
     hob_free(r);
 }
@@ -130,6 +134,7 @@ hob_reply *hob_reply_create(hob_loop *l, const hob_reply_handler *h, void *user)
     r->user = user;
     atomic_init(&r->refs, 2);
     pthread_mutex_init(&r->lock, NULL);
+    hob_actions_init(&r->actions);
     hob_buf_init(&r->pending, MAX_PENDING);
     r->output_msg.fn = on_output_msg;
     r->done_msg.fn = on_done_msg;
@@ -140,6 +145,15 @@ hob_reply *hob_reply_create(hob_loop *l, const hob_reply_handler *h, void *user)
 
 void hob_reply_keep(hob_reply *r, hob_arena *a) {
     r->kept = a;
+}
+
+const hob_state *hob_reply_keep_state(hob_reply *r, const hob_state *s) {
+    hob_state_copy(&r->state, s);
+    return &r->state;
+}
+
+hob_actions *hob_reply_actions(hob_reply *r) {
+    return &r->actions;
 }
 
 void hob_reply_drop(hob_reply *r) {
@@ -187,6 +201,7 @@ void hob_reply_output(hob_reply *r, hob_str chunk) {
 /* Takes the content of `b`. */
 static void answer(hob_reply *r, const hob_tool_result *result, hob_buf *b) {
     r->result = *result;
+    r->result.actions = hob_actions_any(&r->actions) ? &r->actions : NULL;
     r->result.content = hob_str_n(hob_dupz(hob_buf_str(b)), b->n);
     hob_buf_finish(b);
     pthread_mutex_lock(&r->lock);

@@ -13,6 +13,7 @@
 #include "exec/exec.h"
 #include "loop/loop.h"
 #include "policy/policy.h"
+#include "tool/actions.h"
 
 /* ---- registry.c ---------------------------------------------------------------------------- */
 typedef struct hob_tools hob_tools;
@@ -65,6 +66,7 @@ typedef struct hob_tool_result {
     hob_str content; /* JSON array of blocks */
     int exit_code;   /* of a command; -1 = none */
     bool truncated;
+    const hob_actions *actions; /* answers only; NULL = none */
 } hob_tool_result;
 typedef struct hob_reply_handler {
     void (*output)(void *user,
@@ -78,6 +80,9 @@ void hob_reply_drop(hob_reply *r);
 /* The reply destroys the arena when tool and receiver are both done with it: a tool may read its call until it
  * answers, whatever became of the receiver. */
 void hob_reply_keep(hob_reply *r, hob_arena *a);
+/* A copy of the state that lives as long as the reply, for the call. */
+const hob_state *hob_reply_keep_state(hob_reply *r, const hob_state *s);
+hob_actions *hob_reply_actions(hob_reply *r);
 /* For built-in tools: as hob_reply_content with exit code and truncation. [any] */
 void hob_reply_result(hob_reply *r, const hob_tool_result *result);
 /* The same with words instead of result->content. [any] */

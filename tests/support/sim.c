@@ -41,6 +41,7 @@ void sim_init(sim *s) {
     s->env = (hob_run_env){.now = START_MS,
                            .tool = tool_facts,
                            .can_ask = true,
+                           .temp_kept = true,
                            .retry_attempts = 3,
                            .retry_cap_ms = 60000,
                            .model = HOB_STR("lab/one"),
@@ -304,6 +305,21 @@ int sim_result(sim *s, const char *call, hob_outcome outcome, const char *text) 
                                        .exit_code = -1,
                                        .content = text_blocks(&b, text)});
     hob_buf_finish(&b);
+    return rc;
+}
+
+int sim_actions(sim *s, const char *call, const char *actions) {
+    hob_buf b, json;
+    hob_buf_init(&json, 1u << 20);
+    quoted(&json, actions);
+    int rc = sim_input(s, &(hob_input){.kind = HOB_INPUT_TOOL_FINISHED,
+                                       .call = hob_str_z(call),
+                                       .outcome = HOB_OUTCOME_OK,
+                                       .exit_code = -1,
+                                       .actions = hob_buf_str(&json),
+                                       .content = text_blocks(&b, "ok")});
+    hob_buf_finish(&b);
+    hob_buf_finish(&json);
     return rc;
 }
 

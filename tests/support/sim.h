@@ -61,7 +61,8 @@ int sim_fail(sim *s, int code, int64_t retry_after, bool shown);
 /* The request was stopped, with this much shown; "" = nothing. */
 int sim_stopped(sim *s, const char *text, const char *calls);
 int sim_result(sim *s, const char *call, hob_outcome outcome, const char *text);
-int sim_ok(sim *s, const char *call); /* ended well, with the text "ok" */
+int sim_actions(sim *s, const char *call, const char *actions); /* the same, asking for more */
+int sim_ok(sim *s, const char *call);                           /* ended well, with the text "ok" */
 
 /* An event that somebody else wrote: applied, but not kept. Data with ' for ". */
 int sim_apply(sim *s, const char *type, const char *run, const char *data);

@@ -63,6 +63,7 @@ static void result_in(const hob_json *d, hob_arena *a, hob_input *in) {
     in->exit_code = (int)hob_json_get_int(d, "exit_code", -1);
     in->duration_ms = hob_json_get_int(d, "duration_ms", 0);
     in->truncated = hob_json_get_bool(d, "truncated", false);
+    in->actions = hob_json_raw(hob_json_get(d, "actions"));
     if (hob_json_get_bool(d, "warning", false)) in->content = without_warning(content, a);
 }
 

@@ -30,6 +30,8 @@ static const struct {
     {HOB_EVENT_APPROVAL_RESOLVED, "call approved by"},
     {HOB_EVENT_TOOL_STARTED, "call tool class again?"},
     {HOB_EVENT_TOOL_FINISHED, "call outcome content"},
+    {HOB_EVENT_STATE_CHANGED, "delta removed= temp= call="},
+    {HOB_EVENT_WARNING, "code"},
     {HOB_EVENT_LIMIT_REACHED, "limit value= max="},
     {HOB_EVENT_BUDGET_THRESHOLD, "limit value= max="},
     {HOB_EVENT_RUN_FINISHED, "status reason= turns= tool_calls="},
@@ -230,7 +232,8 @@ const char *sim_state(sim *s) {
                  r->steered, r->lost_model, r->redo, r->cut, (long long)r->due,
                  (long long)r->context_tokens, r->fresh_bytes, r->repeats,
                  (unsigned long long)r->repeat_hash);
-    hob_buf_addf(b, " stuck=%d hard=%d", r->stuck, r->hard);
+    hob_buf_addf(b, " stuck=%d hard=%d state=%d temp=%d escalate=%d transfer=%.*s", r->stuck,
+                 r->hard, r->state_due, r->temp_named, r->escalate, HOB_FMT(r->transfer));
     hob_buf_addf(b, " ending=%d,%d,%s fail=%d,%d,%d,%d,%lld,%u,%s thresholds=%d", r->ending,
                  r->fate, r->end_reason, r->fail.code, r->fail.sub, r->fail.retryable,
                  r->fail.shown, (long long)r->fail.retry_after, r->fail.jitter, r->fail.message,

@@ -1,0 +1,118 @@
+/*
+ * actions.c - what a tool asks for besides its answer: changes of state, and how the work is to go on. Gathered with the
+ * reply, from any thread, until it is answered.
+ */
+#include "tool/tool.h"
+
+#include <stdio.h>
+
+enum { AGENT_MAX = 256 };
+
+void hob_actions_init(hob_actions *a) {
+    *a = (hob_actions){.transfer = NULL};
+    pthread_mutex_init(&a->lock, NULL);
+}
+
+void hob_actions_finish(hob_actions *a) {
+    hob_state_finish(&a->changes);
+    hob_state_finish(&a->artifacts);
+    hob_free(a->transfer);
+    pthread_mutex_destroy(&a->lock);
+}
+
+bool hob_actions_any(const hob_actions *a) {
+    return a->changes.count || a->artifacts.count || a->transfer || a->escalate ||
+           a->skip_summarization;
+}
+
+void hob_actions_write(const hob_actions *a, hob_jsonw *w) {
+    hob_jsonw_object(w);
+    hob_overlay_write(&a->changes, "state_delta", w);
+    if (a->artifacts.count) {
+        hob_jsonw_key(w, "artifact_delta");
+        hob_state_write(&a->artifacts, HOB_SCOPE_ALL, w);
+    }
+    if (a->transfer) hob_jsonw_kstr(w, "transfer", hob_str_z(a->transfer));
+    if (a->escalate) hob_jsonw_kbool(w, "escalate", true);
+    if (a->skip_summarization) hob_jsonw_kbool(w, "skip_summarization", true);
+    hob_jsonw_object_end(w);
+}
+
+/* ---- from any thread ------------------------------------------------------------------------ */
+
+/* The ceiling of one call; what a session's state may hold is checked where that is known. */
+static int add_change(hob_actions *a, const hob_change *c, hob_error *err) {
+    hob_state with;
+    hob_state_copy(&with, &a->changes);
+    hob_overlay_add(&with, c);
+    if (with.bytes > HOB_ACTIONS_BYTES_MAX || with.count > HOB_ACTIONS_KEYS_MAX) {
+        hob_state_finish(&with);
+        return hob_fail(err, HOB_ETOOBIG, 0,
+                        "one call may change %d keys and %d bytes of state: keep large values "
+                        "elsewhere",
+                        HOB_ACTIONS_KEYS_MAX, HOB_ACTIONS_BYTES_MAX);
+    }
+    hob_state_finish(&a->changes);
+    a->changes = with;
+    return HOB_OK;
+}
+
+int hob_reply_state(hob_reply *r, hob_str delta, hob_str removed, hob_error *err) {
+    hob_actions *a = hob_reply_actions(r);
+    hob_arena *arena = hob_arena_create(0);
+    hob_change c;
+    int rc = hob_change_init(&c, arena, delta, removed, err);
+    if (rc >= 0) {
+        pthread_mutex_lock(&a->lock);
+        rc = add_change(a, &c, err);
+        pthread_mutex_unlock(&a->lock);
+        hob_change_finish(&c);
+    }
+    hob_arena_destroy(arena);
+    return rc;
+}
+
+int hob_reply_artifact(hob_reply *r, hob_str name, int64_t version, hob_error *err) {
+    hob_actions *a = hob_reply_actions(r);
+    char number[24];
+    bool bad =
+        !name.n || name.n > HOB_STATE_KEY_MAX || memchr(name.p, 0, name.n) || !hob_utf8_valid(name);
+    if (bad || version < 0)
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "an artifact has a name of 1 to 256 bytes of UTF-8 and a version from 0");
+    int n = snprintf(number, sizeof number, "%lld", (long long)version), rc = HOB_OK;
+    pthread_mutex_lock(&a->lock);
+    if (a->artifacts.count < HOB_ACTIONS_KEYS_MAX)
+        hob_state_assign(&a->artifacts, name, hob_str_n(number, (size_t)n));
+    else
+        rc = hob_fail(err, HOB_ETOOBIG, 0, "one call may name %d artifacts", HOB_ACTIONS_KEYS_MAX);
+    pthread_mutex_unlock(&a->lock);
+    return rc;
+}
+
+int hob_reply_transfer(hob_reply *r, hob_str agent, hob_error *err) {
+    hob_actions *a = hob_reply_actions(r);
+    if (!agent.n || agent.n > AGENT_MAX || memchr(agent.p, 0, agent.n) || !hob_utf8_valid(agent))
+        return hob_fail(err, HOB_EINVAL, 0, "name the agent that is to go on: 1 to %d bytes",
+                        AGENT_MAX);
+    pthread_mutex_lock(&a->lock);
+    hob_free(a->transfer);
+    a->transfer = hob_dupz(agent);
+    pthread_mutex_unlock(&a->lock);
+    return HOB_OK;
+}
+
+static void mark(hob_reply *r, bool escalate) {
+    hob_actions *a = hob_reply_actions(r);
+    pthread_mutex_lock(&a->lock);
+    *(escalate ? &a->escalate : &a->skip_summarization) = true;
+    pthread_mutex_unlock(&a->lock);
+}
+
+void hob_reply_escalate(hob_reply *r) {
+    mark(r, true);
+}
+
+void hob_reply_skip_summarization(hob_reply *r) {
+    mark(r, false);
+}
