@@ -9,8 +9,11 @@
  *     int n = hob_agents_register_dir(d, "team", &err);      how many are live now
  *     const hob_definition *a = hob_definitions_find(d, HOB_DEFINITION_AGENT, hob_str_z("reviewer"));
  *
- * Threads: one at a time. What is borrowed from `hob_definitions` lives until the next call that
- * registers, discovers or expands. docs/agents.md describes the files.
+ * Given to sessions (hob_session_opts) they are used by those sessions' runs, and what is registered later is live for
+ * them at once. A session holds on to them: the host may destroy its own handle when it likes.
+ *
+ * Threads: one at a time; sessions that have them may be at work meanwhile. What is borrowed from `hob_definitions`
+ * lives until the next call that registers, discovers or expands. docs/agents.md describes the files.
  */
 #ifndef HOB_AGENTS_H
 #define HOB_AGENTS_H

@@ -14,6 +14,7 @@
 #ifndef HOB_SESSION_H
 #define HOB_SESSION_H
 
+#include <hob/agents.h>
 #include <hob/runtime.h>
 #include <hob/tool.h>
 
@@ -75,11 +76,14 @@ typedef struct hob_session_opts {
     double max_cost_usd;
     const hob_tool *tools; /* tools of the host */
     size_t ntools;
+    hob_definitions *definitions; /* agents, skills and commands for its runs; NULL = none */
+    const char *agent; /* of those, the one to be; NULL = the session's, else hob's own */
 } hob_session_opts;
 #define HOB_SESSION_OPTS_INIT                                                                      \
     {                                                                                              \
         sizeof(hob_session_opts), HOB_SESSION_NEW, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-            NULL, NULL, HOB_APPROVER_NONE, HOB_UNFINISHED_RESUME, 0, 0, 0, 0, 0, 0, NULL, 0        \
+            NULL, NULL, HOB_APPROVER_NONE, HOB_UNFINISHED_RESUME, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, \
+            NULL                                                                                   \
     }
 
 /* All or nothing. HOB_EBUSY (open in another process, or in this one: the message names it), HOB_ENOENT,

@@ -5,12 +5,6 @@
 
 #define TEXT_MAX (256u << 10)
 
-bool hob_mode_wider(hob_mode a, hob_mode b) {
-    static const int order[] = {
-        [HOB_MODE_PLAN] = 0, [HOB_MODE_ASK] = 1, [HOB_MODE_ACCEPT_EDITS] = 2, [HOB_MODE_YOLO] = 3};
-    return order[a] > order[b];
-}
-
 static int mode_from(hob_str word, hob_mode *out) {
     static const struct {
         const char *word;

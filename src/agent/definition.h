@@ -37,8 +37,6 @@ bool hob_front_matter_split(hob_str text, hob_str *front, hob_str *body, size_t 
 bool hob_agent_name_valid(hob_str name, const char **why);
 bool hob_skill_name_valid(hob_str name, const char **why);
 bool hob_command_name_valid(hob_str name, const char **why);
-/* plan < ask < accept-edits < yolo */
-bool hob_mode_wider(hob_mode a, hob_mode b);
 
 /* ---- fields.c: values of the front matter ---------------------------------------------------- */
 typedef struct hob_def_reader {
@@ -75,7 +73,23 @@ void hob_def_remark(hob_def_reader *r, size_t line, const char *fmt, ...) HOB_PR
 /* ---- template.c ------------------------------------------------------------------------------ */
 int hob_template_expand(hob_str text, hob_str arguments, hob_buf *out);
 
-/* ---- registry.c ------------------------------------------------------------------------------ */
+/* ---- registry.c: all of them ------------------------------------------------------------------ */
+typedef struct hob_def_entry {
+    hob_definition x;
+    hob_arena *arena;
+    hob_str dir, workspace;
+    unsigned batch;
+} hob_def_entry;
+
+typedef struct hob_def_list {
+    hob_def_entry **at;
+    size_t n, cap;
+    hob_mode widest;
+    unsigned batch;
+} hob_def_list;
+hob_def_list *hob_def_list_create(hob_mode widest);
+void hob_def_list_destroy(hob_def_list *l);
+
 typedef struct hob_def_file {
     hob_def_text text; /* `widest` is the registry's */
     hob_str path, dir;
@@ -84,14 +98,34 @@ typedef struct hob_def_file {
     bool trusted;
     const char *why; /* it could not be read; NULL = it could */
 } hob_def_file;
-/* What is added until the next call is one folder: in it the first of a name wins, else the later. */
-void hob_definitions_batch(hob_definitions *d);
-int hob_definitions_add(hob_definitions *d, const hob_def_file *f, hob_error *err);
-/* Forgets what came from this folder. */
-void hob_definitions_forget(hob_definitions *d, hob_definition_kind kind, hob_str dir);
-hob_str hob_definitions_workspace_of(const hob_definitions *d, const hob_definition *x);
-hob_buf *hob_definitions_scratch(hob_definitions *d); /* what an expansion lives in */
+/* One folder on its way in: read into a list of its own, then put in place at once, so that nobody sees half of it.
+ * In it the first of a name wins; of two folders the later. */
+int hob_def_list_add(hob_def_list *stage, const hob_def_file *f, hob_error *err);
+/* Takes everything from `stage`; what came from this folder before is forgotten. HOB_ETOOBIG: nothing changed. */
+int hob_def_list_replace(hob_def_list *l, hob_definition_kind kind, hob_str dir,
+                         hob_def_list *stage, hob_error *err);
+int hob_def_list_add_workers(hob_def_list *l, const hob_definition *agents, size_t n,
+                             hob_error *err);
+const hob_definition *hob_def_list_find(const hob_def_list *l, hob_definition_kind kind,
+                                        hob_str name);
+const hob_definition *hob_def_list_at(const hob_def_list *l, size_t i);
+hob_str hob_def_list_workspace_of(const hob_def_list *l, const hob_definition *x);
 /* How many are live: of that kind and folder, or with dir "" in all. */
-size_t hob_definitions_live(const hob_definitions *d, hob_definition_kind kind, hob_str dir);
+size_t hob_def_list_live(const hob_def_list *l, hob_definition_kind kind, hob_str dir);
+
+/* ---- copy.c ------------------------------------------------------------------------------------ */
+hob_strs hob_strs_dup(hob_arena *a, hob_strs from);
+/* The live one of that name with everything it points to, in the arena; *workspace (may be NULL) is what its file has
+ * to stay in. HOB_ENOENT. */
+int hob_def_list_copy(const hob_def_list *l, hob_definition_kind kind, hob_str name, hob_arena *a,
+                      hob_definition *out, hob_str *workspace);
+/* All of a kind that are live, in the order of their names. */
+size_t hob_def_list_all(const hob_def_list *l, hob_definition_kind kind, hob_arena *a,
+                        hob_definition **out);
+/* Why there is none of that name: not trusted, refused, or nothing like it; says what to do. HOB_EACCES, HOB_ENOENT. */
+int hob_def_list_missing(const hob_def_list *l, hob_definition_kind kind, hob_str name,
+                         hob_error *err);
+/* What it takes away from whoever uses it; borrows from x, `who` lies in the arena. */
+hob_narrow hob_definition_narrow(const hob_definition *x, hob_arena *a);
 
 #endif

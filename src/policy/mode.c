@@ -22,3 +22,9 @@ int hob_mode_from(hob_str word, hob_mode *out) {
 const char *hob_mode_name(hob_mode m) {
     return m >= HOB_MODE_ASK && m <= HOB_MODE_YOLO ? words[m] : "?";
 }
+
+bool hob_mode_wider(hob_mode a, hob_mode b) {
+    static const int order[] = {
+        [HOB_MODE_PLAN] = 0, [HOB_MODE_ASK] = 1, [HOB_MODE_ACCEPT_EDITS] = 2, [HOB_MODE_YOLO] = 3};
+    return order[a] > order[b];
+}

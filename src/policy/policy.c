@@ -1,6 +1,7 @@
 /*
  * policy.c - may this call run?
  *
+ *   0. a narrowing refuses it  -> deny (narrow.c)
  *   1. a deny rule             -> deny, in every mode
  *   2. plan mode, not a read   -> deny: no rule can allow it
  *   3. an ask rule             -> ask, in every mode, also in yolo
@@ -12,22 +13,7 @@
  */
 #include "policy/rule.h"
 
-#include <stdatomic.h>
-
 #define RULES_MAX 4096
-
-typedef struct rules {
-    hob_rule *at;
-    size_t n;
-} rules;
-
-struct hob_policy {
-    atomic_int refs;
-    hob_mode mode;
-    rules deny, ask, allow;
-    char *cwd, *home;
-    hob_rule_place place;
-};
 
 typedef enum kind { READS, EDITS, RUNS, KINDS } kind;
 
@@ -63,14 +49,7 @@ static kind kind_of(hob_str tool, hob_tool_class class_) {
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
-typedef struct call {
-    const hob_policy *policy;
-    hob_str tool, args;
-    hob_arena *arena; /* made when the first pattern needs the arguments */
-    const hob_json *read;
-} call;
-
-static const hob_json *arguments(call *c) {
+static const hob_json *arguments(hob_policy_call *c) {
     if (!c->arena) {
         c->arena = hob_arena_create(0);
         if (hob_json_parse(c->arena, c->args, NULL, &c->read, NULL) < 0) c->read = NULL;
@@ -78,12 +57,13 @@ static const hob_json *arguments(call *c) {
     return c->read;
 }
 
-static bool decided_by(call *c, const rules *list, hob_decision decision, hob_policy_answer *out) {
+bool hob_rules_decide(hob_policy_call *c, const hob_rules *list, hob_decision decision,
+                      hob_policy_answer *out) {
     for (size_t i = 0; i < list->n; i++) {
         const hob_rule *r = &list->at[i];
         if (!hob_rule_names(r, c->tool)) continue;
         const hob_json *args = r->form == HOB_RULE_TOOL ? NULL : arguments(c);
-        hob_match m = hob_rule_match(r, args, &c->policy->place);
+        hob_match m = hob_rule_match(r, args, &c->place);
         if (m == HOB_MATCH_NO) continue;
         const char *why = m == HOB_MATCH_DOUBT ? r->doubt : r->reason;
         *out = (hob_policy_answer){.decision = decision, .by = r->by, .reason = why};
@@ -102,23 +82,29 @@ static void decide_by_mode(hob_mode mode, kind k, hob_policy_answer *out) {
         (hob_policy_answer){.decision = defaults[mode][k], .by = mode_by[mode], .reason = reason};
 }
 
+static bool decided_by_rules(hob_policy_call *c, const hob_policy *p, bool plan,
+                             hob_policy_answer *out) {
+    if (hob_rules_decide(c, &p->deny, HOB_DENY, out)) return true;
+    return !plan && (hob_rules_decide(c, &p->ask, HOB_ASK, out) ||
+                     hob_rules_decide(c, &p->allow, HOB_ALLOW, out));
+}
+
 void hob_policy_check(const hob_policy *p, hob_str tool, hob_tool_class class_, hob_str args,
                       hob_policy_answer *out) {
-    call c = {.policy = p, .tool = tool, .args = args};
+    hob_policy_call c = {.tool = tool, .args = args, .place = p->place};
     kind k = kind_of(tool, class_);
-    bool plan = p->mode == HOB_MODE_PLAN && k != READS;
-    bool decided = decided_by(&c, &p->deny, HOB_DENY, out);
-    if (!decided && !plan)
-        decided =
-            decided_by(&c, &p->ask, HOB_ASK, out) || decided_by(&c, &p->allow, HOB_ALLOW, out);
-    if (!decided) decide_by_mode(p->mode, k, out);
+    hob_mode mode = p->mode;
+    bool decided = hob_policy_narrowed(&c, p, out);
+    while (p->base) p = p->base;
+    if (!decided) decided = decided_by_rules(&c, p, mode == HOB_MODE_PLAN && k != READS, out);
+    if (!decided) decide_by_mode(mode, k, out);
     hob_arena_destroy(c.arena);
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-static int read_rules(hob_policy *p, rules *list, const hob_str *texts, size_t n, hob_rule_use use,
-                      hob_error *err) {
+static int read_rules(hob_policy *p, hob_rules *list, const hob_str *texts, size_t n,
+                      hob_rule_use use, hob_error *err) {
     if (n > RULES_MAX)
         return hob_fail(err, HOB_ECONFIG, 0, "%zu permission rules are more than %d", n, RULES_MAX);
     list->at = n ? hob_alloc(n * sizeof(*list->at)) : NULL;
@@ -148,7 +134,7 @@ int hob_policy_create(const hob_policy_opts *o, hob_policy **out, hob_error *err
     return code;
 }
 
-static void rules_finish(rules *list) {
+void hob_rules_finish(hob_rules *list) {
     for (size_t i = 0; i < list->n; i++) hob_rule_finish(&list->at[i]);
     hob_free(list->at);
 }
@@ -159,13 +145,19 @@ hob_policy *hob_policy_ref(hob_policy *p) {
 }
 
 void hob_policy_destroy(hob_policy *p) {
-    if (!p || atomic_fetch_sub(&p->refs, 1) > 1) return;
-    rules_finish(&p->deny);
-    rules_finish(&p->ask);
-    rules_finish(&p->allow);
-    hob_free(p->cwd);
-    hob_free(p->home);
-    hob_free(p);
+    while (p && atomic_fetch_sub(&p->refs, 1) == 1) {
+        hob_policy *base = p->base;
+        hob_rules_finish(&p->deny);
+        hob_rules_finish(&p->ask);
+        hob_rules_finish(&p->allow);
+        hob_rules_finish(&p->gate);
+        hob_free(p->cwd);
+        hob_free(p->home);
+        hob_free(p->by);
+        hob_free(p->reason);
+        hob_free(p);
+        p = base;
+    }
 }
 
 /* ---- from the configuration ------------------------------------------------------------------ */

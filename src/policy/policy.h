@@ -48,7 +48,29 @@ typedef struct hob_policy_answer {
 void hob_policy_check(const hob_policy *p, hob_str tool, hob_tool_class class_, hob_str args,
                       hob_policy_answer *out);
 
+/* ---- narrowing: what an agent, a skill or a child may do of what its caller may ------------------ */
+
+typedef struct hob_narrow {
+    hob_str who;               /* "agent reviewer"; said in refusals */
+    bool only;                 /* nothing but `tools` may be used; otherwise `tools` says nothing */
+    const hob_str *tools;      /* "name", "mcp__files__*" or "name(pattern)" */
+    const hob_str *disallowed; /* the same; wins over tools */
+    size_t ntools, ndisallowed;
+    hob_str mode; /* "" = as before; one that is wider does not count */
+} hob_narrow;
+/* The one way to narrow. *out refuses whatever `base` refuses, holds a reference to it, and can be narrowed again. An
+ * entry of `tools` that cannot be read grants nothing; HOB_ECONFIG names one of `disallowed`, or a mode. */
+int hob_policy_narrow(hob_policy *base, const hob_narrow *n, hob_policy **out, hob_error *err);
+/* May there be a call of this tool that no narrowing refuses? A tool that is not offered is not described to the
+ * model either. */
+bool hob_policy_offers(const hob_policy *p, hob_str tool);
+hob_mode hob_policy_mode(const hob_policy *p);
+/* Could this entry of a narrowing be used? For `disallowed` it must be; names of other programs' tools count as
+ * ours. */
+int hob_narrow_entry_check(hob_str entry, bool disallowed, hob_error *err);
+
 int hob_mode_from(hob_str word, hob_mode *out); /* HOB_EINVAL */
 const char *hob_mode_name(hob_mode m);
+bool hob_mode_wider(hob_mode a, hob_mode b); /* plan < ask < accept-edits < yolo */
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "policy/policy.h"
 
+#include <stdatomic.h>
+
 #define HOB_RULE_MAX 256                 /* bytes of a rule */
 #define HOB_GLOB_MAX (HOB_RULE_MAX + 16) /* of a pattern made from one */
 #define HOB_RULE_COMMAND_MAX (64u << 10) /* of a command that patterns with "*" are tried on */
@@ -56,6 +58,38 @@ hob_match hob_command_match(const hob_rule *r, hob_str command);
  * HOB_EINVAL: it leaves what is known. */
 int hob_path_clean(hob_str path, hob_str cwd, hob_buf *out);
 hob_match hob_path_match(const hob_rule *r, hob_str path, const hob_rule_place *place);
+
+/* policy.c, narrow.c: a list of rules, and a policy as the two of them see it. */
+typedef struct hob_rules {
+    hob_rule *at;
+    size_t n;
+} hob_rules;
+void hob_rules_finish(hob_rules *list);
+
+struct hob_policy {
+    atomic_int refs;
+    hob_mode mode;
+    hob_rules deny, ask, allow;
+    char *cwd, *home;
+    hob_rule_place place;
+    /* of a narrowed one, which has no ask and allow rules of its own */
+    hob_policy *base;
+    bool only;      /* what is not in `gate` is refused */
+    hob_rules gate; /* read as HOB_RULE_ALLOW: what fits exactly may pass */
+    char *by, *reason;
+};
+
+/* A call that is being decided. */
+typedef struct hob_policy_call {
+    hob_str tool, args;
+    hob_arena *arena; /* made when the first pattern needs the arguments */
+    const hob_json *read;
+    hob_rule_place place;
+} hob_policy_call;
+bool hob_rules_decide(hob_policy_call *c, const hob_rules *list, hob_decision decision,
+                      hob_policy_answer *out);
+/* narrow.c: what the narrowings of a policy refuse. */
+bool hob_policy_narrowed(hob_policy_call *c, const hob_policy *p, hob_policy_answer *out);
 
 /* glob.c: "*" stops at '/' if `slash`, and then "**" does not; "?" is one character. Time is linear in
  * the text: nothing is tried twice. */

@@ -45,6 +45,7 @@ void hob_session_free(hob_session *s) {
     hob_tools_destroy(s->tools);
     hob_workspace_close(s->workspace);
     hob_policy_destroy(s->policy);
+    hob_definitions_destroy(s->definitions);
     hob_mailbox_finish(&s->box);
     hob_run_finish(&s->run);
     hob_view_destroy(s->view);

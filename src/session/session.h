@@ -16,6 +16,7 @@
 
 #include "model/model.h"
 #include "run/run.h"
+#include "session/definitions.h"
 #include "store/store.h"
 #include "tool/tool.h"
 
@@ -183,6 +184,7 @@ struct hob_session {
     hob_limits limits;
     hob_policy *policy;
     hob_mode mode;
+    hob_definitions *definitions; /* NULL = none */
     char *cwd;
     hob_buf system; /* the system prompt in force */
     hob_buf context_origins;

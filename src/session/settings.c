@@ -196,6 +196,7 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
 int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err) {
     s->flags = o->flags;
     s->approver = o->approver;
+    s->definitions = hob_definitions_ref(o->definitions);
     int rc = choose_policy(s, o, err);
     if (rc >= 0) rc = add_tools(s, o, err);
     if (rc >= 0) rc = choose_model(s, o, err);
