@@ -248,19 +248,16 @@ static void test_agent_register__a_workspace_never_widens(void **state) {
         char text[256];
         snprintf(text, sizeof(text), "---\nname: a\npermissionMode: %s\ntools: %s\n---\n",
                  said[word], lists[list]);
-        hob_definitions_opts o = HOB_DEFINITIONS_OPTS_INIT;
-        hob_definitions *d;
-        o.permission_mode = modes[mode];
-        assert_int_equal(hob_definitions_create(&o, &d, NULL), HOB_OK);
+        hob_mode got = HOB_MODE_PLAN, widest = HOB_MODE_PLAN;
+        assert_int_equal(hob_mode_from(hob_str_z(modes[mode]), &widest), 0);
+        hob_def_list *d = hob_def_list_create(widest);
         hob_def_file file = {.text = {.kind = HOB_DEFINITION_AGENT, .text = hob_str_z(text)},
                              .origin = HOB_ORIGIN_WORKSPACE,
                              .trusted = true};
-        assert_ok(hob_definitions_add(d, &file, &f->err), f->err);
-        const hob_definition *x = hob_definitions_at(d, 0);
+        assert_ok(hob_def_list_add(d, &file, &f->err), f->err);
+        const hob_definition *x = hob_def_list_at(d, 0);
         assert_int_equal(x->state, HOB_DEFINITION_LIVE);
-        hob_mode got = HOB_MODE_PLAN, widest = HOB_MODE_PLAN;
         if (x->permission_mode.n) assert_int_equal(hob_mode_from(x->permission_mode, &got), 0);
-        assert_int_equal(hob_mode_from(hob_str_z(modes[mode]), &widest), 0);
         assert_false(hob_mode_wider(got, widest));
         unsigned effective = 0;
         for (unsigned i = 0; i < HOB_ARRAY_LEN(all); i++)
@@ -269,7 +266,7 @@ static void test_agent_register__a_workspace_never_widens(void **state) {
         assert_int_equal(effective & ~parent, 0);
         if (list == 1) assert_int_equal(effective, 0);
         if (list == 2) assert_int_equal(effective, parent & 4);
-        hob_definitions_destroy(d);
+        hob_def_list_destroy(d);
     }
 }
 
