@@ -22,7 +22,7 @@ extern "C" {
 #define HOB_EVENTS(X)                                                                              \
     X(SESSION_OPENED, session_opened, 1, "The session was created.",                               \
       "cwd, version, model?, thinking?, permission_mode?, system_prompt?, "                        \
-      "app_name?, user_id?, forked_from?{session, seq}")                                           \
+      "app_name?, user_id?, forked_from?{session, seq}, parent?{session, call?, agent, depth}")    \
     X(CONFIG_CHANGED, config_changed, 1, "A setting that matters for later runs changed.",         \
       "model?, thinking?, system_prompt?, permission_mode?, title?")                               \
     X(RUN_STARTED, run_started, 1, "A run began. Continuing an interrupted run names it.",         \
@@ -53,10 +53,12 @@ extern "C" {
       "message, reason")                                                                           \
     X(TOOL_DECIDED, tool_decided, 1, "May this call run?",                                         \
       "call, tool, decision(allow|ask|deny), by, reason?, class(read_only|idempotent|unsafe), "    \
-      "nobody_to_ask?, invalid?, warning?")                                                        \
-    X(APPROVAL_REQUESTED, approval_requested, 1, "Someone is asked; the run waits, parked.",       \
-      "call, tool, args, args_hash")                                                               \
-    X(APPROVAL_RESOLVED, approval_resolved, 1, "The answer, once.", "call, approved, reason?, by") \
+      "nobody_to_ask?, invalid?, warning?, parallel?")                                             \
+    X(APPROVAL_REQUESTED, approval_requested, 1,                                                   \
+      "Someone is asked; the run waits, parked. With `child`: a sub-agent asks.",                  \
+      "call, tool, args, args_hash, child?, agent?")                                               \
+    X(APPROVAL_RESOLVED, approval_resolved, 1, "The answer, once.",                                \
+      "call, approved, reason?, by, child?")                                                       \
     X(TOOL_STARTED, tool_started, 1, "A call starts now.",                                         \
       "call, tool, args, class(read_only|idempotent|unsafe), again?")                              \
     X(TOOL_FINISHED, tool_finished, 1, "The one end of a call.",                                   \
@@ -65,9 +67,16 @@ extern "C" {
       "artifact_delta, transfer, escalate, skip_summarization}")                                   \
     X(STATE_CHANGED, state_changed, 1, "State changed; temp: keys are only named.",                \
       "delta?{}, removed?[], temp?[], conflicts?[], call?")                                        \
-    X(CHILD_STARTED, child_started, 1, "A sub-agent started.", "child, agent")                     \
-    X(CHILD_REUSED, child_reused, 1, "A sub-agent was sent another message.", "child, agent")      \
-    X(CHILD_FINISHED, child_finished, 1, "A sub-agent ended.", "child, status")                    \
+    X(CHILD_STARTED, child_started, 1, "A sub-agent started: a session of its own, `child`.",      \
+      "child, agent, depth, prompt, call?, turn?, background?, host?, allotment?{}, worktree?")    \
+    X(CHILD_REUSED, child_reused, 1, "A sub-agent was sent another message.",                      \
+      "child, agent, turn")                                                                        \
+    X(CHILD_FINISHED, child_finished, 1, "The one end of a sub-agent's work.",                     \
+      "child, agent, status(completed|failed|cancelled|interrupted|limit), reason?, usage{}, "     \
+      "cost_usd, turns, tool_calls, children, text?, truncated?, report?[], nobody_to_ask?")       \
+    X(CHILD_REPORTED, child_reported, 1,                                                           \
+      "What a sub-agent in the background ended with entered the conversation.",                   \
+      "item, child, agent, content[]")                                                             \
     X(COMPACTED, compacted, 1, "Older history was replaced by a summary.", "summary, first_kept")  \
     X(BRANCH_MOVED, branch_moved, 1, "The conversation continues from another entry.",             \
       "to, from?")                                                                                 \

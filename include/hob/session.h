@@ -80,11 +80,7 @@ typedef struct hob_session_opts {
     const char *agent; /* of those, the one to be; NULL = the session's, else hob's own */
 } hob_session_opts;
 #define HOB_SESSION_OPTS_INIT                                                                      \
-    {                                                                                              \
-        sizeof(hob_session_opts), HOB_SESSION_NEW, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-            NULL, NULL, HOB_APPROVER_NONE, HOB_UNFINISHED_RESUME, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, \
-            NULL                                                                                   \
-    }
+    { .size = sizeof(hob_session_opts) }
 
 /* All or nothing. HOB_EBUSY (open in another process, or in this one: the message names it), HOB_ENOENT,
  * HOB_EAMBIGUOUS, HOB_EEXIST (an id to give that is taken), HOB_EINVAL, HOB_EAUTH, HOB_ECONFIG, HOB_EVERSION,

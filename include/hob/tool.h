@@ -22,6 +22,8 @@ typedef enum hob_tool_class {
     HOB_TOOL_READ_ONLY = 2   /* repeated freely; may run beside other read-only calls */
 } hob_tool_class;
 
+enum { HOB_TOOL_PARALLEL = 1 }; /* may run beside other such calls, though it does more than read */
+
 typedef enum hob_outcome {
     HOB_OUTCOME_OK,
     HOB_OUTCOME_ERROR,
@@ -57,9 +59,10 @@ typedef struct hob_tool {
      * is already on its way. */
     void (*cancel)(const hob_tool_call *call, int hard, void *user);
     void *user;
+    unsigned flags; /* HOB_TOOL_PARALLEL */
 } hob_tool;
 #define HOB_TOOL_INIT                                                                              \
-    { sizeof(hob_tool), NULL, NULL, NULL, HOB_TOOL_UNSAFE, 0, NULL, NULL, NULL }
+    { sizeof(hob_tool), NULL, NULL, NULL, HOB_TOOL_UNSAFE, 0, NULL, NULL, NULL, 0 }
 
 /* Answers; the reply must not be used afterwards. [any] Text must be UTF-8; broken bytes become U+FFFD. */
 HOB_API void hob_reply_text(hob_reply *r, hob_outcome outcome, hob_str text);

@@ -131,7 +131,7 @@ static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
 
 static bool is_message(hob_event_type type) {
     return type == HOB_EVENT_USER_MESSAGE || type == HOB_EVENT_STEER_DELIVERED ||
-           type == HOB_EVENT_ASSISTANT_MESSAGE;
+           type == HOB_EVENT_CHILD_REPORTED || type == HOB_EVENT_ASSISTANT_MESSAGE;
 }
 
 static void add_entry(hob_history *h, const hob_event *e, hob_role role, const hob_json *data) {

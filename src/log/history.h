@@ -1,7 +1,7 @@
 /*
  * history.h - the conversation: a tree of messages, and the path through it that the model sees.
  *
- * A node is a user message (user_message, steer_delivered) or an answer (assistant_message) together with the
+ * A node is a user message (user_message, steer_delivered, child_reported) or an answer (assistant_message) together with the
  * results of its calls. Results land in the slot of their call, so the order in which calls finished does not
  * matter. Answers that were cut off (stop "aborted") are nodes of the tree but never part of the path's messages; so
  * are entries of kinds that a newer version wrote, so that what hangs on them keeps its place. branch_moved chooses

@@ -13,6 +13,7 @@ hob_view *hob_view_create(void) {
 
 void hob_view_destroy(hob_view *v) {
     if (!v) return;
+    hob_kids_finish(&v->kids);
     hob_history_destroy(v->history);
     hob_state_finish(&v->state);
     hob_arena_destroy(v->arena);
@@ -23,7 +24,7 @@ static void make_room(hob_view *v) {
     hob_str *const fields[] = {
         &v->id,           &v->cwd,           &v->model,           &v->thinking,
         &v->title,        &v->system_prompt, &v->permission_mode, &v->forked_from,
-        &v->first_prompt, &v->app_name,      &v->user_id};
+        &v->first_prompt, &v->app_name,      &v->user_id,         &v->parent};
     if (hob_arena_used(v->arena) < ARENA_MAX / 2) return;
     hob_arena *room = hob_arena_create(ARENA_MAX);
     for (size_t i = 0; i < HOB_ARRAY_LEN(fields); i++) *fields[i] = hob_arena_dup(room, *fields[i]);
@@ -49,7 +50,10 @@ static void open_session(hob_view *v, const hob_event *e, const hob_json *data) 
     set(v, &v->cwd, data, "cwd");
     set(v, &v->app_name, data, "app_name");
     set(v, &v->user_id, data, "user_id");
+    const hob_json *parent = hob_json_get(data, "parent");
     set(v, &v->forked_from, hob_json_get(data, "forked_from"), "session");
+    set(v, &v->parent, parent, "session");
+    v->depth = (int)HOB_MIN(HOB_MAX(hob_json_get_int(parent, "depth", 0), 0), 1000);
 }
 
 static void change_settings(hob_view *v, const hob_json *data) {
@@ -108,9 +112,11 @@ int hob_view_apply(hob_view *v, const hob_event *e, const hob_json *data, hob_er
     if (e->type == HOB_EVENT_USER_MESSAGE || e->type == HOB_EVENT_STEER_DELIVERED)
         note_prompt(v, data);
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE) v->messages++;
-    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE || e->type == HOB_EVENT_MODEL_CALL_FAILED)
+    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE || e->type == HOB_EVENT_MODEL_CALL_FAILED ||
+        e->type == HOB_EVENT_CHILD_FINISHED)
         book(v, data);
     if (e->type == HOB_EVENT_STATE_CHANGED) change_state(v, data);
     if (e->type == HOB_EVENT_RUN_FINISHED) end_temp(v);
+    hob_kids_apply(&v->kids, e, data);
     return hob_history_apply(v->history, e, data, err);
 }

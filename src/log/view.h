@@ -13,6 +13,7 @@
 #define HOB_SRC_VIEW_H
 
 #include "log/history.h"
+#include "log/kids.h"
 #include "log/state.h"
 
 typedef struct hob_view {
@@ -22,6 +23,9 @@ typedef struct hob_view {
     int64_t opened_ts, last_ts;
     hob_str id, cwd, model, thinking, title, permission_mode, system_prompt;
     hob_str forked_from;
+    hob_str parent;       /* the session it works for, "" = none */
+    int depth;            /* of a child: 1 = its parent is nobody's */
+    hob_kids kids;        /* those that work for it */
     hob_str first_prompt; /* its beginning: the title of a session without one */
     int64_t messages;     /* user messages and answers */
     hob_usage usage;      /* of all runs */

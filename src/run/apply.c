@@ -20,6 +20,8 @@ static void clear_queue(hob_queue *q) {
 void hob_run_finish(hob_run *r) {
     clear_queue(&r->steer);
     clear_queue(&r->follow);
+    clear_queue(&r->reports);
+    hob_run_forget_children(r);
     hob_free(r->next_prompt.content);
     hob_arena_destroy(r->arena);
 }
@@ -28,13 +30,21 @@ bool hob_run_active(const hob_run *r) {
     return r->phase != HOB_PHASE_IDLE;
 }
 
+/* Nothing but what sub-agents wait for is under way. */
+static bool only_children_wait(const hob_run *r) {
+    return r->phase == HOB_PHASE_READY && !r->want_model && !r->steer.n && !r->reports.n &&
+           hob_run_children_wait(r);
+}
+
 bool hob_run_parked(const hob_run *r) {
     bool waiting = false;
-    if (r->phase != HOB_PHASE_TOOLS || r->ending) return false;
+    if (r->ending) return false;
+    if (r->phase != HOB_PHASE_TOOLS) return only_children_wait(r);
     for (size_t i = 0; i < r->ncalls; i++) {
-        if (r->calls[i].state == HOB_CALL_STARTED || r->calls[i].state == HOB_CALL_LOST)
-            return false;
-        waiting = waiting || r->calls[i].state == HOB_CALL_WAITING;
+        const hob_call *c = &r->calls[i];
+        bool asks = c->state == HOB_CALL_STARTED && hob_run_child_waits(r, c->call);
+        if (c->state == HOB_CALL_LOST || (c->state == HOB_CALL_STARTED && !asks)) return false;
+        waiting = waiting || asks || c->state == HOB_CALL_WAITING;
     }
     return waiting;
 }
@@ -116,6 +126,8 @@ static void start_fresh(hob_run *r) {
     r->repeats = 0;
     r->stuck = false;
     r->thresholds = 0;
+    clear_queue(&r->reports);
+    hob_run_forget_children(r);
 }
 
 static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
@@ -172,12 +184,16 @@ static void cancel_requested(hob_run *r, const hob_json *d) {
 
 /* ---- queues -------------------------------------------------------------------------------------------- */
 
-static void enqueue(hob_queue *q, const hob_json *d) {
+void hob_run_enqueue(hob_queue *q, hob_str item, hob_str content) {
     if (q->n == HOB_QUEUE_MAX) return;
     if (!q->at) q->at = hob_alloc(HOB_QUEUE_MAX * sizeof *q->at);
-    hob_queued *item = &q->at[q->n++];
-    copyz(item->item, sizeof item->item, hob_json_get_str(d, "item"));
-    item->content = hob_dupz(hob_json_raw(hob_json_get(d, "content")));
+    hob_queued *new = &q->at[q->n++];
+    copyz(new->item, sizeof new->item, item);
+    new->content = hob_dupz(content);
+}
+
+static void enqueue(hob_queue *q, const hob_json *d) {
+    hob_run_enqueue(q, hob_json_get_str(d, "item"), hob_json_raw(hob_json_get(d, "content")));
 }
 
 /* Takes the item named in the event out of the queue; the content is the caller's. */
@@ -210,6 +226,12 @@ static void steer_delivered(hob_run *r, const hob_json *d) {
     hob_free(dequeue(&r->steer, d).content);
     r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     r->want_model = r->steered = true;
+}
+
+static void child_reported(hob_run *r, const hob_json *d) {
+    hob_free(dequeue(&r->reports, d).content);
+    r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
+    r->want_model = true;
 }
 
 /* ---- the model ------------------------------------------------------------------------------------------- */
@@ -356,6 +378,7 @@ static void tool_decided(hob_run *r, hob_call *c, const hob_json *d) {
     c->class_ = class_from(hob_json_get_str(d, "class"));
     c->warn = hob_json_get_bool(d, "warning", false);
     c->invalid = hob_json_get_bool(d, "invalid", false);
+    c->beside = hob_json_get_bool(d, "parallel", false);
     c->reason = hob_arena_dup(r->arena, hob_json_get_str(d, "reason"));
     c->state = hob_str_eqz(decision, "allow") ? HOB_CALL_ALLOWED
                : hob_str_eqz(decision, "ask") ? HOB_CALL_ASK
@@ -387,6 +410,7 @@ static void tool_finished(hob_run *r, hob_call *c, const hob_json *d) {
 }
 
 static void call_event(hob_run *r, const hob_event *e, const hob_json *d) {
+    if (hob_json_get(d, "child")) hob_run_child_event(r, e, d);
     hob_call *c = find_call(r, hob_json_get_str(d, "call"));
     if (!c || c->state == HOB_CALL_DONE) return; /* the first end wins */
     if (e->type == HOB_EVENT_TOOL_DECIDED) tool_decided(r, c, d);
@@ -449,6 +473,9 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
     case HOB_EVENT_WARNING:
         if (hob_str_eqz(hob_json_get_str(d, "code"), "temp_lost")) r->temp_named = false;
         break;
+    case HOB_EVENT_CHILD_FINISHED: book(r, d); /* fall through */
+    case HOB_EVENT_CHILD_STARTED: hob_run_child_event(r, e, d); break;
+    case HOB_EVENT_CHILD_REPORTED: child_reported(r, d); break;
     case HOB_EVENT_TOOL_DECIDED:
     case HOB_EVENT_APPROVAL_REQUESTED:
     case HOB_EVENT_APPROVAL_RESOLVED:

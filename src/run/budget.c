@@ -24,11 +24,12 @@ static int64_t prompt_estimate(const hob_run *r, const hob_run_env *env) {
 }
 
 static int64_t token_room(const hob_run *r, int64_t prompt) {
-    return r->limits.tokens - hob_usage_total(&r->spent.usage) - prompt;
+    return r->limits.tokens - hob_usage_total(&r->spent.usage) - hob_run_granted(r).tokens - prompt;
 }
 
 static int64_t cost_room(const hob_run *r, const hob_run_env *env, int64_t prompt) {
-    double left = r->limits.cost_usd - r->spent.cost_usd - (double)prompt * env->input_usd / 1e6;
+    double left = r->limits.cost_usd - r->spent.cost_usd - hob_run_granted(r).cost_usd -
+                  (double)prompt * env->input_usd / 1e6;
     if (left <= 0) return 0;
     if (env->output_usd <= 0) return INT64_MAX;
     double tokens = left / env->output_usd * 1e6;
@@ -50,8 +51,9 @@ static bool over_cost(const hob_run *r, const hob_run_env *env, int64_t prompt) 
 hob_stopper hob_run_over(const hob_run *r, const hob_run_env *env) {
     const hob_limits *max = &r->limits;
     int64_t prompt = prompt_estimate(r, env), tokens = hob_usage_total(&r->spent.usage);
-    if (max->turns && !hob_run_asks_again(r) && r->spent.turns >= max->turns)
-        return (hob_stopper){"turns", (double)r->spent.turns, (double)max->turns};
+    int64_t turns = r->spent.turns + hob_run_granted(r).turns;
+    if (max->turns && !hob_run_asks_again(r) && turns >= max->turns)
+        return (hob_stopper){"turns", (double)turns, (double)max->turns};
     if (max->tokens && token_room(r, prompt) < 1)
         return (hob_stopper){"tokens", (double)(tokens + prompt), (double)max->tokens};
     if (max->cost_usd > 0 && over_cost(r, env, prompt))

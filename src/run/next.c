@@ -51,7 +51,9 @@ int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draf
     return HOB_SAID_LAST;
 }
 
+/* Not before everything that works for it has ended. */
 static int finish(const hob_run *r, const hob_run_env *env, hob_draft *out) {
+    if (r->nkids) return HOB_SAID_NOTHING;
     return hob_say_finished(r, final_status(r), env->now, out);
 }
 
@@ -125,6 +127,7 @@ static int next_ready(const hob_run *r, const hob_run_env *env, hob_draft *out) 
         return hob_say_limit(
             r, (hob_stopper){"repeated_action", HOB_REPEATS_REFUSE, HOB_REPEATS_REFUSE - 1}, out);
     if (r->steer.n && (!r->steered || env->steer_all)) return deliver_steer(r, out);
+    if (r->reports.n) return hob_run_say_report(r, out);
     if (!r->want_model) return finish(r, env, out);
     return ask_model(r, env, out);
 }

@@ -30,6 +30,7 @@
 #define HOB_MESSAGE_MAX (32u << 20)     /* bytes of one message of the user */
 #define HOB_QUEUE_MAX 64                /* waiting messages of each kind */
 #define HOB_QUEUE_BYTES_MAX (16u << 20) /* of all of them: handed back, they fit into one event */
+#define HOB_RUN_CHILDREN_MAX 1024       /* sub-agents at work for one run */
 enum { HOB_REPEATS_WARN = 3, HOB_REPEATS_REFUSE = 4 }; /* identical calls in a row */
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -63,6 +64,7 @@ typedef struct hob_call {
     bool warn;      /* third identical call in a row */
     bool approved;  /* by a person */
     bool invalid;   /* denied because the call itself is wrong: an error, not a refusal */
+    bool beside;    /* its tool may run beside its like, though it does more than read */
     hob_str reason; /* of a denial */
     /* what it asked for with its result; JSON as in tool_finished.actions, "" = nothing */
     hob_str delta, removed, temp; /* temp: names; the values are never written down */
@@ -103,6 +105,13 @@ typedef struct hob_spent {
     double cost_usd;
     bool cost_known;
 } hob_spent;
+
+typedef struct hob_run_child { /* a sub-agent at work */
+    char id[129], call[64];
+    bool background;
+    int asks; /* of its questions to a person that are open */
+    hob_limits granted;
+} hob_run_child;
 
 typedef struct hob_run {
     hob_phase phase;
@@ -158,6 +167,10 @@ typedef struct hob_run {
     /* queues */
     hob_queue steer, follow;
     hob_queued next_prompt; /* a delivered follow-up on its way to become a message */
+    /* sub-agents */
+    hob_run_child *kids; /* heap */
+    size_t nkids;
+    hob_queue reports; /* of those that ended in the background */
 } hob_run;
 
 void hob_run_init(hob_run *r, hob_str session_id);
@@ -170,10 +183,17 @@ bool hob_run_parked(const hob_run *r); /* it waits for an answer of a person onl
 bool hob_run_unfinished(const hob_run *r);
 const hob_call *hob_run_call(const hob_run *r, hob_str call); /* NULL if not in the batch */
 
+/* ---- sub-agents: whoever starts them writes child_started with what this grants ------------------- */
+
+/* The part of the limits that a child may have; 0 = no limit. NULL, or the limit of which nothing is left. */
+const char *hob_run_grant(const hob_run *r, int64_t now, hob_limits *out);
+bool hob_run_stops_children(const hob_run *r); /* it is ending, and waits for them */
+
 /* ---- what decide needs to know besides the state ------------------------------------------------ */
 
 typedef struct hob_tool_facts {
     bool known;
+    bool beside; /* may run beside its like */
     hob_tool_class class_;
     const char
         *error; /* arguments do not fit, or the tool is unknown: text for the model; else NULL */
@@ -289,6 +309,15 @@ void hob_call_read_actions(hob_run *r, hob_call *c, const hob_json *actions);
 void hob_run_state_changed(hob_run *r, const hob_event *e, const hob_json *d);
 int hob_run_say_state(const hob_run *r, hob_draft *out);
 int hob_run_say_temp_lost(const hob_run *r, hob_draft *out);
+/* children.c */
+void hob_run_child_event(hob_run *r, const hob_event *e, const hob_json *d);
+void hob_run_forget_children(hob_run *r);
+int hob_run_say_report(const hob_run *r, hob_draft *out);
+bool hob_run_child_waits(const hob_run *r, hob_str call); /* its child asks a person */
+bool hob_run_children_wait(const hob_run *r);             /* there are some, and all of them do */
+hob_limits hob_run_granted(const hob_run *r);
+/* apply.c */
+void hob_run_enqueue(hob_queue *q, hob_str item, hob_str content);
 /* say.c: drafts */
 hob_jsonw hob_say(const hob_run *r, hob_event_type type, hob_draft *out);
 void hob_say_end(hob_jsonw *w);

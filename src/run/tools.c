@@ -1,8 +1,8 @@
 /*
  * tools.c - the calls of one answer: decide each, ask where asking is due, start, and close.
  *
- * Calls run one after the other in the order of the answer, except when all of them only read: then they run
- * side by side. Each call gets exactly one tool_finished. A call that has not started is closed without running
+ * Calls run one after the other in the order of the answer, except when all of them only read, or all start
+ * sub-agents: then they run side by side. Each call gets exactly one tool_finished. A call that has not started is closed without running
  * when the run ends, when the answer was cut off, or when the user steered.
  */
 #include "run/run.h"
@@ -42,7 +42,7 @@ typedef struct verdict {
     hob_decision decision;
     const char *by;
     hob_str reason;
-    bool nobody, invalid, warn;
+    bool nobody, invalid, warn, beside;
     hob_tool_class class_;
 } verdict;
 
@@ -81,6 +81,7 @@ static verdict judge(const hob_run *r, const hob_run_env *env, const hob_call *c
     v.by = answer.by;
     v.reason = hob_str_z(answer.reason);
     v.class_ = facts.class_;
+    v.beside = facts.beside;
     v.warn = c->warn || repeats == HOB_REPEATS_WARN;
     return v.decision == HOB_ASK ? ask(env, c, v) : v;
 }
@@ -114,6 +115,7 @@ static int say_decided(const hob_run *r, const hob_run_env *env, const hob_call 
     if (v.nobody) hob_jsonw_kbool(&w, "nobody_to_ask", true);
     if (v.invalid) hob_jsonw_kbool(&w, "invalid", true);
     if (v.warn) hob_jsonw_kbool(&w, "warning", true);
+    if (v.beside) hob_jsonw_kbool(&w, "parallel", true);
     hob_say_end(&w);
     return HOB_SAID_LAST;
 }
@@ -173,7 +175,8 @@ static size_t at_work(const hob_run *r) {
 
 /* A limit ends the run when the calls that were within it are done. */
 static int stop_at_limit(const hob_run *r, hob_draft *out) {
-    double calls = (double)r->spent.tool_calls, max = (double)r->limits.tool_calls;
+    double calls = (double)(r->spent.tool_calls + hob_run_granted(r).tool_calls);
+    double max = (double)r->limits.tool_calls;
     if (at_work(r)) return HOB_SAID_NOTHING;
     return hob_say_limit(r, (hob_stopper){"tool_calls", calls, max}, out);
 }
@@ -181,7 +184,8 @@ static int stop_at_limit(const hob_run *r, hob_draft *out) {
 /* The turn of a call has come. */
 static int start(const hob_run *r, const hob_run_env *env, const hob_call *c, hob_draft *out) {
     bool asks = c->state == HOB_CALL_ASK;
-    if (!asks && r->limits.tool_calls && r->spent.tool_calls >= r->limits.tool_calls)
+    int64_t calls = r->spent.tool_calls + hob_run_granted(r).tool_calls;
+    if (!asks && r->limits.tool_calls && calls >= r->limits.tool_calls)
         return stop_at_limit(r, out);
     if (!still_stands(r, env, c)) return say_decided(r, env, c, out);
     return asks ? say_requested(r, c, out) : say_started(r, c, out);
@@ -201,14 +205,15 @@ static int recover(const hob_run *r, const hob_run_env *env, const hob_call *c, 
 /* ---- the batch --------------------------------------------------------------------------------------- */
 
 static bool side_by_side(const hob_run *r) {
+    bool reads = true, alike = true;
     for (size_t i = 0; i < r->ncalls; i++) {
         const hob_call *c = &r->calls[i];
         if (c->state == HOB_CALL_DENIED || c->state == HOB_CALL_DONE) continue;
-        if (c->class_ != HOB_TOOL_READ_ONLY || c->state == HOB_CALL_ASK ||
-            c->state == HOB_CALL_WAITING)
-            return false;
+        if (c->state == HOB_CALL_ASK || c->state == HOB_CALL_WAITING) return false;
+        reads = reads && c->class_ == HOB_TOOL_READ_ONLY;
+        alike = alike && c->beside;
     }
-    return true;
+    return reads || alike;
 }
 
 /* `turn` true: every call before this one is done, or all run side by side and there is room. */

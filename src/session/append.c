@@ -28,6 +28,7 @@ static void tool_facts(void *user, hob_str name, hob_str args, hob_tool_facts *o
         return;
     }
     out->class_ = t->class_;
+    out->beside = t->flags & HOB_TOOL_PARALLEL;
     if (!args.n)
         snprintf(s->rt->fact_error, sizeof s->rt->fact_error,
                  "the arguments are not a JSON object");
@@ -222,8 +223,10 @@ static size_t fill_runs(hob_session *s, const hob_event *e, hob_arena *a, hob_st
         hob_event_text(e, text, sizeof text);
         run->prompt = hob_arena_dup(a, hob_str_z(text));
         return 1;
-    case HOB_EVENT_APPROVAL_REQUESTED: run->status = HOB_STR("parked"); return 1;
-    case HOB_EVENT_APPROVAL_RESOLVED: run->status = HOB_STR("running"); return 1;
+    case HOB_EVENT_APPROVAL_REQUESTED:
+    case HOB_EVENT_APPROVAL_RESOLVED:
+        run->status = hob_run_parked(&s->run) ? HOB_STR("parked") : HOB_STR("running");
+        return 1;
     case HOB_EVENT_RUN_FINISHED:
         d = hob_event_parse(e, a);
         run->status = hob_arena_dup(a, hob_json_get_str(d, "status"));

@@ -188,8 +188,9 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
         s->tool_env.max_tail = s->tool_env.max_head;
         rc = hob_builtins_create(&s->tool_env, s->tools, &s->builtins, err);
     }
-    for (size_t i = 0; rc >= 0 && i < o->ntools; i++)
-        rc = hob_tools_add(s->tools, &o->tools[i], err);
+    for (size_t i = 0; rc >= 0 && i < o->ntools; i++) /* as wide as the host's header has them */
+        rc = hob_tools_add(s->tools,
+                           (const hob_tool *)((const char *)o->tools + i * o->tools->size), err);
     return rc;
 }
 

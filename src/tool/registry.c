@@ -66,19 +66,25 @@ static bool name_fits(const char *name) {
     return n >= 1 && n <= MAX_NAME && strspn(name, allowed) == n;
 }
 
+/* The first version of the struct had none. */
+static unsigned flags_of(const hob_tool *tool) {
+    return tool->size > offsetof(hob_tool, flags) ? tool->flags : 0;
+}
+
 static int check(const hob_tools *t, const hob_tool *tool, hob_error *err) {
+    const unsigned known = HOB_TOOL_PARALLEL;
     if (!name_fits(tool->name))
         return hob_fail(err, HOB_EINVAL, 0,
                         "'%.80s' is no name for a tool: 1 to %d letters, digits, '_' or '-'",
                         tool->name ? tool->name : "", MAX_NAME);
-    if (tool->size < sizeof(hob_tool) || !tool->run)
+    if (tool->size < offsetof(hob_tool, flags) || !tool->run)
         return hob_fail(err, HOB_EINVAL, 0, "the tool %s has no run function, or no HOB_TOOL_INIT",
                         tool->name);
     if (!tool->description || strlen(tool->description) > MAX_DESCRIPTION)
         return hob_fail(err, HOB_EINVAL, 0, "the tool %s needs a description of at most %d bytes",
                         tool->name, MAX_DESCRIPTION);
-    if (tool->timeout_ms < 0 || tool->class_ > HOB_TOOL_READ_ONLY)
-        return hob_fail(err, HOB_EINVAL, 0, "the tool %s has a wrong time-out or class",
+    if (tool->timeout_ms < 0 || tool->class_ > HOB_TOOL_READ_ONLY || flags_of(tool) & ~known)
+        return hob_fail(err, HOB_EINVAL, 0, "the tool %s has a wrong time-out, class or flag",
                         tool->name);
     if (hob_map_get(t->by_name, hob_str_z(tool->name)))
         return hob_fail(err, HOB_EEXIST, 0, "there is a tool named %s already", tool->name);
@@ -112,7 +118,7 @@ int hob_tools_add(hob_tools *t, const hob_tool *tool, hob_error *err) {
     r = read_schema(tool->name, text, &schema, err);
     if (r < 0) return r;
     entry *e = HOB_NEW(entry);
-    e->tool = *tool;
+    memcpy(&e->tool, tool, HOB_MIN(tool->size, sizeof e->tool));
     e->tool.size = sizeof(hob_tool);
     e->tool.name = hob_dupz(hob_str_z(tool->name));
     e->tool.description = hob_dupz(hob_str_z(tool->description));
