@@ -200,6 +200,7 @@ static int commit(hob_memory *m, hob_store_req *r) {
         hob_memory_log *g = hob_map_get(m->logs, a->session);
         add_events(g, a);
         if (a->row) set_row(&g->row, a->row);
+        for (size_t k = 0; k < a->nstates; k++) hob_memory_put_state(m, &a->states[k]);
         for (size_t k = 0; k < a->nruns; k++) put_run(m, g, &a->runs[k]);
         if (a->snapshot) put_snapshot(g, a->snapshot);
     }
@@ -215,6 +216,7 @@ static int carry_out(hob_memory *m, hob_store_req *r) {
     case HOB_OP_COMMIT: return commit(m, r);
     case HOB_OP_READ: return hob_memory_read(m, r);
     case HOB_OP_RECALL: return recall(m, r);
+    case HOB_OP_STATES: return hob_memory_states(m, r);
     case HOB_OP_SESSIONS: return hob_memory_sessions(m, r);
     case HOB_OP_RUNS: return hob_memory_runs(m, r);
     case HOB_OP_REMOVE: return erase(m, r);
@@ -237,8 +239,13 @@ static void destroy_run(void *value) {
     run_destroy(value);
 }
 
+static void destroy_state(void *value) {
+    hob_state_destroy(value);
+}
+
 static void destroy(hob_memory *m) {
     hob_wake_destroy(m->wake);
+    destroy_values(m->states, destroy_state);
     destroy_values(m->runs, destroy_run);
     destroy_values(m->logs, destroy_log);
     hob_free(m);
@@ -287,6 +294,7 @@ int hob_store_memory_open(hob_loop *l, hob_store **out, hob_error *err) {
     m->front.clock = hob_loop_clock(l);
     m->logs = hob_map_create();
     m->runs = hob_map_create();
+    m->states = hob_map_create();
     hob_list_init(&m->queue);
     m->wake = hob_wake_create(l, drain, m);
     *out = &m->front.base;

@@ -4,6 +4,7 @@
 #ifndef HOB_SRC_STORE_MEMORY_H
 #define HOB_SRC_STORE_MEMORY_H
 
+#include "log/state.h"
 #include "store/request.h"
 #include "store/wake.h"
 
@@ -24,6 +25,7 @@ typedef struct hob_memory_run {
 typedef struct hob_memory {
     hob_store_front front;
     hob_map *logs, *runs;
+    hob_map *states; /* "APP\0USER" -> hob_state */
     int64_t last_id;
     hob_list queue;
     hob_wake *wake;
@@ -34,5 +36,7 @@ typedef struct hob_memory {
 int hob_memory_read(hob_memory *m, hob_store_req *r);
 int hob_memory_sessions(hob_memory *m, hob_store_req *r);
 int hob_memory_runs(hob_memory *m, hob_store_req *r);
+int hob_memory_states(hob_memory *m, hob_store_req *r);
+void hob_memory_put_state(hob_memory *m, const hob_store_state *state);
 
 #endif

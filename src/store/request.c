@@ -53,6 +53,18 @@ static void pack_runs(pack *p, hob_store_append *a) {
     if (to) a->runs = to;
 }
 
+static void pack_states(pack *p, hob_store_append *a) {
+    hob_store_state *to =
+        pack_bytes(p, a->states, a->nstates * sizeof(*to), alignof(hob_store_state));
+    for (size_t i = 0; i < a->nstates; i++) {
+        hob_store_state copy = a->states[i];
+        hob_store_state *state = to ? &to[i] : &copy;
+        hob_str *all[] = {&state->app, &state->user, &state->key, &state->value};
+        for (size_t k = 0; k < HOB_ARRAY_LEN(all); k++) pack_str(p, all[k]);
+    }
+    if (to) a->states = to;
+}
+
 static void pack_snapshot(pack *p, hob_store_append *a) {
     hob_store_snapshot copy = *a->snapshot;
     hob_store_snapshot *to = pack_bytes(p, a->snapshot, sizeof(*to), alignof(hob_store_snapshot));
@@ -71,6 +83,7 @@ static void pack_append(pack *p, hob_store_append *a) {
     pack_str(p, &a->session);
     pack_events(p, a);
     pack_runs(p, a);
+    pack_states(p, a);
     if (a->snapshot) pack_snapshot(p, a);
     if (!a->row) return;
     hob_store_session copy = *a->row;
@@ -98,6 +111,8 @@ static void pack_request(pack *p, hob_store_req *r) {
     pack_str(p, &r->query.status);
     pack_str(p, &r->query.cursor);
     pack_str(p, &r->query.parent);
+    pack_str(p, &r->app);
+    pack_str(p, &r->tenant);
     pack_row(p, &r->row);
     pack_appends(p, r);
 }
@@ -115,6 +130,7 @@ static void strip(hob_store_req *r) {
     r->appends = NULL;
     r->nappends = r->nevents = r->bytes = 0;
     r->query = (hob_store_query){0};
+    r->app = r->tenant = HOB_STR_NULL;
     if (r->session.n > HOB_STORE_TEXT_MAX) r->session = HOB_STR_NULL;
 }
 
@@ -193,6 +209,25 @@ static void check_events(hob_store_req *r, const hob_store_append *a) {
     }
 }
 
+static void check_tenant(hob_store_req *r, hob_str app, hob_str user) {
+    check_size(r, app.n, HOB_STORE_TEXT_MAX, "bytes of the name of an application");
+    check_size(r, user.n, HOB_STORE_TEXT_MAX, "bytes of the id of a user");
+    if (r->code >= 0 && !app.n)
+        r->code = hob_fail(hob_store_req_err(r), HOB_EINVAL, 0, "which application? name it");
+}
+
+static void check_states(hob_store_req *r, const hob_store_append *a) {
+    check_size(r, a->nstates, HOB_STORE_COUNT_MAX, "shared values in a commit");
+    for (size_t i = 0; i < a->nstates && r->code >= 0; i++) {
+        const hob_store_state *state = &a->states[i];
+        check_tenant(r, state->app, state->user);
+        check_size(r, state->key.n, HOB_STORE_TEXT_MAX, "bytes of the key of a shared value");
+        check_size(r, state->value.n, HOB_STORE_EVENT_MAX, "bytes of a shared value");
+        r->bytes += state->value.n;
+        check_size(r, r->bytes, HOB_STORE_BATCH_MAX, "bytes in a commit");
+    }
+}
+
 static void check_snapshot(hob_store_req *r, const hob_store_append *a) {
     const hob_store_snapshot *snap = a->snapshot;
     check_size(r, snap->head.n, HOB_STORE_HEAD_MAX, "bytes of the head of a snapshot");
@@ -223,6 +258,7 @@ static void check_append(hob_store_req *r, hob_map *sessions, hob_store_append *
     check_id(r, a->session, "session");
     check_events(r, a);
     check_runs(r, a);
+    check_states(r, a);
     if (a->row) check_row(r, a->row);
     if (a->snapshot && r->code >= 0) check_snapshot(r, a);
     if (sessions && r->code >= 0 && hob_map_put(sessions, a->session, a))
@@ -333,6 +369,14 @@ void hob_store_front_runs(hob_store *s, const hob_store_query *q, hob_store_runs
     r.call.runs = done;
     take_query(&r, q);
     if (q->session.n) check_id(&r, q->session, "session");
+    send(s, &r);
+}
+
+void hob_store_front_states(hob_store *s, hob_str app, hob_str user, hob_store_states_fn done,
+                            void *ctx) {
+    hob_store_req r = {.op = HOB_OP_STATES, .app = app, .tenant = user, .user = ctx};
+    r.call.states = done;
+    check_tenant(&r, app, user);
     send(s, &r);
 }
 

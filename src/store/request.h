@@ -28,6 +28,7 @@ typedef enum hob_store_op {
     HOB_OP_COMMIT,
     HOB_OP_READ,
     HOB_OP_RECALL,
+    HOB_OP_STATES,
     HOB_OP_SESSIONS,
     HOB_OP_RUNS,
     HOB_OP_REMOVE
@@ -50,6 +51,7 @@ typedef struct hob_store_req {
     hob_store_append *appends;
     size_t nappends, nevents, bytes; /* bytes: of all events */
     hob_store_query query;
+    hob_str app, tenant; /* of states: tenant is the user */
 
     /* answer; what it points to lives in mem or in the store */
     int code;
@@ -59,6 +61,7 @@ typedef struct hob_store_req {
     hob_store_run *runs;
     hob_store_event *events;
     hob_store_snapshot *snapshot;
+    hob_store_state *states;
     size_t n;
     int more;
     hob_str next;
@@ -68,6 +71,7 @@ typedef struct hob_store_req {
         hob_store_own_fn own;
         hob_store_events_fn events;
         hob_store_recall_fn recall;
+        hob_store_states_fn states;
         hob_store_sessions_fn sessions;
         hob_store_runs_fn runs;
     } call;
@@ -104,6 +108,8 @@ void hob_store_front_sessions(hob_store *s, const hob_store_query *q, hob_store_
                               void *user);
 void hob_store_front_runs(hob_store *s, const hob_store_query *q, hob_store_runs_fn done,
                           void *user);
+void hob_store_front_states(hob_store *s, hob_str app, hob_str user, hob_store_states_fn done,
+                            void *ctx);
 void hob_store_front_remove(hob_store *s, hob_str session, hob_store_done_fn done, void *user);
 
 /* For the table of a store; only close is its own. */
@@ -111,7 +117,8 @@ void hob_store_front_remove(hob_store *s, hob_str session, hob_store_done_fn don
     .own = hob_store_front_own, .release = hob_store_front_release,                                \
     .commit = hob_store_front_commit, .read = hob_store_front_read,                                \
     .recall = hob_store_front_recall, .sessions = hob_store_front_sessions,                        \
-    .runs = hob_store_front_runs, .remove = hob_store_front_remove
+    .runs = hob_store_front_runs, .states = hob_store_front_states,                                \
+    .remove = hob_store_front_remove
 
 hob_error *hob_store_req_err(hob_store_req *r);   /* to be filled by hob_fail */
 hob_arena *hob_store_req_mem(hob_store_req *r);   /* for the answer */

@@ -59,7 +59,7 @@ int hob_sqlite_damaged(const hob_sqlite_conn *c, const char *what, hob_error *er
 
 /* ---- sqlite_schema.c ---------------------------------------------------------------------- */
 
-enum { HOB_SQLITE_VERSION = 3, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
+enum { HOB_SQLITE_VERSION = 4, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
 
 int hob_sqlite_migrate(hob_sqlite_conn *c, hob_error *err); /* HOB_EVERSION: the file is newer */
 int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err);  /* cheap: what an open can afford */
@@ -159,6 +159,12 @@ void hob_sqlite_purge(hob_sqlite *s);                         /* a piece of the 
 int hob_sqlite_put_snapshot(hob_sqlite *s, int64_t session, const hob_store_snapshot *snap);
 /* Sets r->snapshot and r->after; one that cannot be read is none, and r is as it was. */
 void hob_sqlite_read_snapshot(hob_sqlite_conn *c, int64_t session, hob_store_req *r);
+
+/* ---- sqlite_state.c ----------------------------------------------------------------------- */
+
+/* Inside a transaction of the writer. 0 or -1. */
+int hob_sqlite_put_states(hob_sqlite *s, const hob_store_state *states, size_t n);
+int hob_sqlite_read_states(hob_sqlite_conn *c, hob_store_req *r);
 
 /* ---- sqlite_read.c ------------------------------------------------------------------------ */
 

@@ -239,6 +239,7 @@ static int write_append(hob_sqlite *s, const hob_store_append *a, const unsigned
     for (size_t i = 0; i < a->nruns; i++) {
         if (put_run(s, seat->num, &a->runs[i]) < 0) return -1;
     }
+    if (hob_sqlite_put_states(s, a->states, a->nstates) < 0) return -1;
     return a->snapshot ? hob_sqlite_put_snapshot(s, seat->num, a->snapshot) : 0;
 }
 
@@ -262,6 +263,7 @@ int hob_sqlite_apply(hob_sqlite *s, hob_store_req *r) {
     case HOB_OP_REMOVE: return hob_sqlite_remove(s, r);
     case HOB_OP_READ:
     case HOB_OP_RECALL:
+    case HOB_OP_STATES:
     case HOB_OP_SESSIONS:
     case HOB_OP_RUNS: break; /* not here */
     }

@@ -212,6 +212,7 @@ static int carry_out(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {
     case HOB_OP_OWN: return session_read(s, c, r);
     case HOB_OP_READ:
     case HOB_OP_RECALL: return read_events(c, r);
+    case HOB_OP_STATES: return hob_sqlite_read_states(c, r);
     case HOB_OP_SESSIONS:
     case HOB_OP_RUNS: return list(s, c, r);
     case HOB_OP_COMMIT:

@@ -60,8 +60,14 @@ static const char version_3[] =
     " num INTEGER PRIMARY KEY, session INTEGER NOT NULL, body BLOB NOT NULL);"
     "CREATE INDEX snapshot_part_session ON snapshot_part(session);";
 
+/* What sessions of one application, or of one user of it, share; user '' = the application itself. */
+static const char version_4[] =
+    "CREATE TABLE state("
+    " app TEXT NOT NULL, user TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,"
+    " PRIMARY KEY(app, user, key)) WITHOUT ROWID;";
+
 /* steps[n] leads from version n to n + 1 */
-static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3};
+static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3, version_4};
 
 static int ask(hob_sqlite_conn *c, const char *sql, int64_t *out) {
     sqlite3_stmt *st;
@@ -152,7 +158,8 @@ static int check_last_event(hob_sqlite_conn *c, hob_error *err) {
 /* A statement that can be prepared has all its tables, columns and indices. */
 int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err) {
     static const int needed[] = {HOB_SQL_SESSION_BY_ID, HOB_SQL_EVENT_ADD,  HOB_SQL_BLOB_FIND,
-                                 HOB_SQL_RUN_PUT,       HOB_SQL_TRASH_NEXT, HOB_SQL_SNAPSHOT_HEAD};
+                                 HOB_SQL_RUN_PUT,       HOB_SQL_TRASH_NEXT, HOB_SQL_SNAPSHOT_HEAD,
+                                 HOB_SQL_STATES};
     for (size_t i = 0; i < HOB_ARRAY_LEN(needed); i++) {
         if (!hob_sqlite_stmt(c, needed[i]))
             return (sqlite3_errcode(c->db) & 0xff) == SQLITE_ERROR

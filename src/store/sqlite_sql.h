@@ -76,6 +76,10 @@
     X(PARTS_DELETE, "DELETE FROM snapshot_part WHERE session = ?1")                                \
     X(PARTS, "SELECT body FROM snapshot_part WHERE session = ?1 ORDER BY num")                     \
     X(PARTS_COUNT, "SELECT count(*) FROM snapshot_part WHERE session = ?1")                        \
+    X(STATE_PUT, "INSERT OR REPLACE INTO state(app, user, key, value) VALUES(?1, ?2, ?3, ?4)")     \
+    X(STATE_DELETE, "DELETE FROM state WHERE app = ?1 AND user = ?2 AND key = ?3")                 \
+    X(STATES, "SELECT app, user, key, value FROM state WHERE app = ?1 AND user IN ('', ?2) "       \
+              "ORDER BY user, key")                                                                \
     X(LAST_EVENT, "SELECT e.seq, e.body, e.sum, h.last_seq, t.session FROM event e "               \
                   "LEFT JOIN head h ON h.session = e.session "                                     \
                   "LEFT JOIN trash t ON t.session = e.session "                                    \

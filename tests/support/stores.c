@@ -59,6 +59,19 @@ void on_events(int code, const hob_error *err, const hob_store_event *events, si
     a->more = more;
 }
 
+void on_states(int code, const hob_error *err, const hob_store_state *rows, size_t n, void *user) {
+    answer *a = take(code, err, user);
+    a->states = hob_arena_alloc(a->mem, (n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < n; i++) {
+        a->states[i] = rows[i];
+        a->states[i].app = hob_arena_dup(a->mem, rows[i].app);
+        a->states[i].user = hob_arena_dup(a->mem, rows[i].user);
+        a->states[i].key = hob_arena_dup(a->mem, rows[i].key);
+        a->states[i].value = hob_arena_dup(a->mem, rows[i].value);
+    }
+    a->n = n;
+}
+
 void on_recall(int code, const hob_error *err, const hob_store_snapshot *snapshot,
                const hob_store_event *events, size_t n, int more, void *user) {
     answer *a = user;
@@ -213,6 +226,12 @@ int rig_read_some(rig *r, hob_store *s, const char *session, uint64_t after, siz
 int rig_recall(rig *r, hob_store *s, const char *session, size_t limit) {
     answer_finish(&r->last);
     s->ops->recall(s, hob_str_z(session), limit, on_recall, &r->last);
+    return wait_last(r);
+}
+
+int rig_states(rig *r, hob_store *s, const char *app, const char *user) {
+    answer_finish(&r->last);
+    s->ops->states(s, hob_str_z(app), hob_str_z(user), on_states, &r->last);
     return wait_last(r);
 }
 

@@ -17,6 +17,7 @@ typedef struct answer {
     hob_store_run *runs;
     hob_store_event *events;
     hob_store_snapshot *snapshot;
+    hob_store_state *states;
     size_t n;
     int more;
     hob_str next;
@@ -49,6 +50,7 @@ int rig_read(rig *r, hob_store *s, const char *session, uint64_t after);
 int rig_read_some(rig *r, hob_store *s, const char *session, uint64_t after, size_t limit,
                   size_t max_bytes);
 int rig_recall(rig *r, hob_store *s, const char *session, size_t limit);
+int rig_states(rig *r, hob_store *s, const char *app, const char *user);
 int rig_sessions(rig *r, hob_store *s, const hob_store_query *q);
 int rig_runs(rig *r, hob_store *s, const hob_store_query *q);
 int rig_remove(rig *r, hob_store *s, const char *session);
@@ -61,6 +63,7 @@ void on_events(int code, const hob_error *err, const hob_store_event *events, si
                void *user);
 void on_recall(int code, const hob_error *err, const hob_store_snapshot *snapshot,
                const hob_store_event *events, size_t n, int more, void *user);
+void on_states(int code, const hob_error *err, const hob_store_state *rows, size_t n, void *user);
 void on_sessions(int code, const hob_error *err, const hob_store_session *rows, size_t n,
                  hob_str next, void *user);
 void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n, hob_str next,

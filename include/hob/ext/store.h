@@ -43,6 +43,13 @@ typedef struct hob_store_event {
     hob_str json; /* the whole event line; comes back byte for byte. At most 64 MiB. */
 } hob_store_event;
 
+/* A value that sessions share: of an application (user "") or of one of its users. */
+typedef struct hob_store_state {
+    hob_str app, user, key;
+    hob_str value; /* JSON; comes back byte for byte */
+    int removed;   /* in a commit: 1 = the key goes away, which is not the value null */
+} hob_store_state;
+
 /* What a session is at one of its events, so that opening it need not read all of them. A cache that the caller makes
  * of the log and checks itself: the store keeps its bytes and knows nothing of them. */
 typedef struct hob_store_snapshot {
@@ -63,6 +70,8 @@ typedef struct hob_store_append {
     const hob_store_session *row; /* nullable index update */
     const hob_store_run *runs;    /* upserted by id */
     size_t nruns;
+    const hob_store_state *states; /* in this order; the last one of a key counts */
+    size_t nstates;
     const hob_store_snapshot *snapshot; /* nullable; of an event stored before or with this */
 } hob_store_append;
 
@@ -87,6 +96,9 @@ typedef void (*hob_store_own_fn)(int code, const hob_error *err, const hob_store
                                  void *user);
 typedef void (*hob_store_events_fn)(int code, const hob_error *err, const hob_store_event *events,
                                     size_t n, int more, void *user);
+/* By user, then key: what belongs to the application comes first. */
+typedef void (*hob_store_states_fn)(int code, const hob_error *err, const hob_store_state *rows,
+                                    size_t n, void *user);
 /* snapshot: NULL if there is none */
 typedef void (*hob_store_recall_fn)(int code, const hob_error *err,
                                     const hob_store_snapshot *snapshot,
@@ -125,6 +137,8 @@ typedef struct hob_store_ops {
     void (*sessions)(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,
                      void *user); /* without children, newest updated first; see the query */
     void (*runs)(hob_store *s, const hob_store_query *q, hob_store_runs_fn done, void *user);
+    /* What sessions of this application and user share. Sees every commit called before it. */
+    void (*states)(hob_store *s, hob_str app, hob_str user, hob_store_states_fn done, void *ctx);
     /* HOB_EBUSY while anybody alive owns it, the caller included. */
     void (*remove)(hob_store *s, hob_str session, hob_store_done_fn done, void *user);
     /* Waits for what was queued, releases every ownership, frees. Completions still outstanding are
