@@ -66,7 +66,7 @@ extern "C" {
       "exit_code?, duration_ms?, truncated?, warning?, actions?{state_delta, removed, temp, "      \
       "artifact_delta, transfer, escalate, skip_summarization}")                                   \
     X(STATE_CHANGED, state_changed, 1, "State changed; temp: keys are only named.",                \
-      "delta?{}, removed?[], temp?[], conflicts?[], call?")                                        \
+      "delta?{}, removed?[], temp?[], call?, output?")                                             \
     X(CHILD_STARTED, child_started, 1, "A sub-agent started: a session of its own, `child`.",      \
       "child, agent, depth, prompt, call?, turn?, background?, host?, allotment?{}, worktree?")    \
     X(CHILD_REUSED, child_reused, 1, "A sub-agent was sent another message.",                      \
@@ -77,13 +77,22 @@ extern "C" {
     X(CHILD_REPORTED, child_reported, 1,                                                           \
       "What a sub-agent in the background ended with entered the conversation.",                   \
       "item, child, agent, content[]")                                                             \
+    X(AGENT_STARTED, agent_started, 1, "An agent of a workflow begins.",                           \
+      "agent, kind(llm|sequential|parallel|loop|conditional|custom), slot?, iteration?, from?")    \
+    X(AGENT_FINISHED, agent_finished, 1, "The one end of it.",                                     \
+      "agent, status(completed|failed|cancelled|interrupted|limit|transferred), reason?, "         \
+      "transfer?, escalate?, error?{}")                                                            \
+    X(CALLBACK_STARTED, callback_started, 1, "A C function of an agent is called.",                \
+      "agent, point(before|run|after), again?")                                                    \
+    X(CALLBACK_FINISHED, callback_finished, 1, "It answered.",                                     \
+      "agent, point, outcome(ok|error|cancelled|unknown), spoke, escalate?, transfer?, reason?")   \
     X(COMPACTED, compacted, 1, "Older history was replaced by a summary.", "summary, first_kept")  \
     X(BRANCH_MOVED, branch_moved, 1, "The conversation continues from another entry.",             \
       "to, from?")                                                                                 \
     X(LABEL_SET, label_set, 1, "An entry was labelled.", "target, label")                          \
     X(NOTE, note, 1, "A remark of the host, not shown to the model.", "kind, text, value?")        \
     X(LIMIT_REACHED, limit_reached, 1, "A limit ended the run.",                                   \
-      "limit(turns|tokens|cost|tool_calls|time|repeated_action), value, max")                      \
+      "limit(turns|tokens|cost|tool_calls|time|repeated_action), value, max, scope?(agent)")       \
     X(BUDGET_THRESHOLD, budget_threshold, 1, "A part of the budget is used up.",                   \
       "limit, percent, value, max")                                                                \
     X(WARNING, warning, 1, "Something the user should know.", "code, text")                        \

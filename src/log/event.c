@@ -35,10 +35,12 @@ hob_event_type hob_event_type_from(hob_str name) {
 void hob_draft_init(hob_draft *d, hob_event_type type) {
     *d = (hob_draft){.type = type};
     hob_buf_init(&d->data, HOB_EVENT_MAX);
+    hob_buf_init(&d->made, 4096);
 }
 
 void hob_draft_finish(hob_draft *d) {
     hob_buf_finish(&d->data);
+    hob_buf_finish(&d->made);
 }
 
 /* ---- encode -------------------------------------------------------------------------------- */

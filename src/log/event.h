@@ -39,6 +39,7 @@ typedef struct hob_draft {
     bool is_entry; /* a node of the session tree: gets the id e<seq> */
     hob_buf data;  /* JSON object text; owned by the draft */
     char id[64];   /* room for a run id made with the draft */
+    hob_buf made;  /* and for other text of its envelope */
 } hob_draft;
 void hob_draft_init(hob_draft *d, hob_event_type type);
 void hob_draft_finish(hob_draft *d);

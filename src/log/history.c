@@ -12,6 +12,7 @@ void hob_history_destroy(hob_history *h) {
         for (size_t k = 0; k < h->nodes[i].nresults; k++)
             hob_event_unref(h->nodes[i].results[k].event);
         hob_free(h->nodes[i].results);
+        hob_free(h->nodes[i].made);
         hob_event_unref(h->nodes[i].event);
     }
     hob_free(h->nodes);
@@ -112,14 +113,44 @@ static hob_str content_of(const hob_json *data) {
     return hob_json_is(content, HOB_JSON_ARRAY) ? hob_json_raw(content) : HOB_STR("[]");
 }
 
-/* Nodes keep slices of the event's own text, never of the arena that `data` lives in. */
-static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
-                           const hob_json *data) {
+static hob_node *node_room(hob_history *h) {
     if (h->nnodes == h->cap) {
         h->cap = h->cap ? h->cap * 2 : 4;
         h->nodes = hob_realloc(h->nodes, h->cap * sizeof *h->nodes);
     }
-    hob_node *n = &h->nodes[h->nnodes];
+    return &h->nodes[h->nnodes];
+}
+
+static void add_to_end(hob_history *h, hob_node *n) {
+    n->parent = h->leaf;
+    h->leaf = (ptrdiff_t)h->nnodes++;
+    path_push(h, (size_t)h->leaf);
+}
+
+void hob_history_push_copy(hob_history *h, const hob_node *from) {
+    hob_node *n = node_room(h);
+    *n = *from;
+    hob_event_ref(n->event);
+    if (n->nresults) n->results = hob_alloc(n->nresults * sizeof *n->results);
+    for (size_t k = 0; k < n->nresults; k++) {
+        n->results[k] = from->results[k];
+        if (n->results[k].event) hob_event_ref(n->results[k].event);
+    }
+    add_to_end(h, n);
+}
+
+void hob_history_push_made(hob_history *h, const hob_node *about, char *text, size_t length) {
+    hob_node *n = node_room(h);
+    *n = (hob_node){.seq = about->seq, .role = HOB_ROLE_USER, .made = text, .weight = length};
+    n->event = hob_event_ref(about->event);
+    n->content = hob_str_n(text, length);
+    add_to_end(h, n);
+}
+
+/* Nodes keep slices of the event's own text, never of the arena that `data` lives in. */
+static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
+                           const hob_json *data) {
+    hob_node *n = node_room(h);
     *n = (hob_node){.seq = e->seq, .role = role, .event = hob_event_ref((hob_event *)e)};
     n->content = content_of(data);
     n->weight = hob_content_weight(hob_json_get(data, "content"));

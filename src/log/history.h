@@ -32,6 +32,7 @@ typedef struct hob_node {
     size_t weight;
     hob_slot *results;
     size_t nresults;
+    char *made; /* content that stands in no event, heap: of a view */
 } hob_node;
 
 struct hob_history {
@@ -50,6 +51,10 @@ int hob_history_apply(hob_history *h, const hob_event *e, const hob_json *data, 
 uint64_t hob_history_leaf(const hob_history *h); /* seq of the leaf entry, 0 = none */
 /* The node with this entry seq, or NULL. */
 const hob_node *hob_history_find(const hob_history *h, uint64_t seq);
+/* For views (history_view.h): a node of another history with what it holds, and words of the user about one; takes the
+ * text. */
+void hob_history_push_copy(hob_history *h, const hob_node *n);
+void hob_history_push_made(hob_history *h, const hob_node *about, char *text, size_t length);
 /* How many bytes of text a prompt grows by with this content: an image counts for what models make of it, not for the
  * length of its base64. */
 size_t hob_content_weight(const hob_json *content);

@@ -15,6 +15,7 @@
 
 #include <hob/shared.h>
 
+#include "log/branch.h"
 #include "log/state.h"
 
 #define HOB_SHARED_EVENT_MAX ((size_t)64 << 20)  /* bytes of one event */
@@ -154,8 +155,6 @@ int hob_ledger_import(hob_ledger *l, hob_arena *a, hob_str text, hob_shared_iden
 
 /* ---- histories (shared_view.c, shared_tell.c) ---------------------------------------------------------- */
 
-/* Whether an event on branch `of` is seen from branch `from`. */
-bool hob_branch_sees(hob_str from, hob_str of);
 /* Blocks of another agent's event as words of the user; false if there is nothing to say. `results_only`: its tool
  * results alone. `l`: for the names of tools that results leave out. */
 bool hob_tell_foreign(const hob_record *r, const hob_records *l, bool results_only, hob_buf *out);

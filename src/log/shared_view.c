@@ -46,11 +46,6 @@ static bool tells(const view *v) {
 
 /* ---- classes ------------------------------------------------------------------------------------- */
 
-bool hob_branch_sees(hob_str from, hob_str of) {
-    if (!from.n || !of.n || hob_str_eq(from, of)) return true;
-    return from.n > of.n && from.p[of.n] == '.' && memcmp(from.p, of.p, of.n) == 0;
-}
-
 static bool is_user(hob_str author) {
     return author.n == 4 && memcmp(author.p, "user", 4) == 0;
 }

@@ -39,6 +39,14 @@ void hob_usage_add(hob_usage *sum, const hob_usage *u) {
     add(&sum->reasoning_tokens, u->reasoning_tokens);
 }
 
+void hob_usage_sub(hob_usage *sum, const hob_usage *u) {
+    sum->input_tokens -= u->input_tokens;
+    sum->output_tokens -= u->output_tokens;
+    sum->cache_read_tokens -= u->cache_read_tokens;
+    sum->cache_write_tokens -= u->cache_write_tokens;
+    sum->reasoning_tokens -= u->reasoning_tokens;
+}
+
 /* reasoning_tokens are part of output_tokens. */
 int64_t hob_usage_total(const hob_usage *u) {
     return u->input_tokens + u->output_tokens + u->cache_read_tokens + u->cache_write_tokens;

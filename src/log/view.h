@@ -44,6 +44,7 @@ int hob_view_apply(hob_view *v, const hob_event *e, const hob_json *data, hob_er
 void hob_usage_read(const hob_json *usage, hob_usage *out); /* absent members are 0 */
 void hob_usage_write(hob_jsonw *w, const char *key, const hob_usage *u);
 void hob_usage_add(hob_usage *sum, const hob_usage *u);
+void hob_usage_sub(hob_usage *sum, const hob_usage *u);
 int64_t hob_usage_total(const hob_usage *u); /* tokens that count against a budget */
 
 #endif

@@ -39,6 +39,7 @@ static bool only_children_wait(const hob_run *r) {
 bool hob_run_parked(const hob_run *r) {
     bool waiting = false;
     if (r->ending) return false;
+    if (r->phase == HOB_PHASE_AGENTS) return r->agents_parked;
     if (r->phase != HOB_PHASE_TOOLS) return only_children_wait(r);
     for (size_t i = 0; i < r->ncalls; i++) {
         const hob_call *c = &r->calls[i];
@@ -92,7 +93,7 @@ static void stop_clock(hob_run *r, int64_t ts) {
     r->active_since = 0;
 }
 
-static void update_clock(hob_run *r, int64_t ts) {
+void hob_run_update_clock(hob_run *r, int64_t ts) {
     bool parked = hob_run_parked(r);
     if (parked && r->active_since) stop_clock(r, ts);
     if (!parked && !r->active_since && r->phase != HOB_PHASE_IDLE) r->active_since = ts;
@@ -109,7 +110,7 @@ static void read_limits(hob_run *r, const hob_json *l) {
 }
 
 /* Everything that was under way when the process died is lost; what it was is known. */
-static void mark_lost(hob_run *r) {
+void hob_run_mark_lost(hob_run *r) {
     for (size_t i = 0; i < r->ncalls; i++)
         if (r->calls[i].state == HOB_CALL_STARTED) r->calls[i].state = HOB_CALL_LOST;
     if (r->phase != HOB_PHASE_MODEL) return;
@@ -146,7 +147,7 @@ static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
     }
     if (hob_str_eqz(origin, "resume") && r->unfinished) {
         r->phase = r->left;
-        mark_lost(r);
+        hob_run_mark_lost(r);
     } else {
         start_fresh(r);
     }
@@ -174,7 +175,7 @@ static void cancel_requested(hob_run *r, const hob_json *d) {
               : hob_str_eqz(queue, "drop") ? HOB_QUEUE_DROP
                                            : HOB_QUEUE_RETURN;
     if (abort) r->hard = true;
-    if (settle) mark_lost(r);
+    if (settle) hob_run_mark_lost(r);
     if (r->ending) return;
     if (settle)
         end_with(r, HOB_ENDING_SETTLE, "the program stopped");
@@ -326,7 +327,7 @@ static int assistant_message(hob_run *r, const hob_json *d, hob_error *err) {
     return HOB_OK;
 }
 
-static int error_from(hob_str name) {
+int hob_error_from(hob_str name) {
 #define HOB_X(id, value, text, retryable)                                                          \
     if (hob_str_eqz(name, "HOB_" #id)) return HOB_##id;
     HOB_ERRORS(HOB_X)
@@ -336,7 +337,7 @@ static int error_from(hob_str name) {
 
 static void model_failed(hob_run *r, const hob_json *d) {
     book(r, d);
-    r->fail.code = error_from(hob_json_get_str(d, "code"));
+    r->fail.code = hob_error_from(hob_json_get_str(d, "code"));
     r->fail.sub = small(d, "status", 0);
     r->fail.retryable = hob_json_get_bool(d, "retryable", false);
     r->fail.shown = hob_json_get_bool(d, "shown", false);
@@ -426,9 +427,32 @@ static void call_event(hob_run *r, const hob_event *e, const hob_json *d) {
 
 /* ---- the table ----------------------------------------------------------------------------------------------- */
 
+/* What an agent of a workflow does concerns its strand. */
+static bool is_step(hob_event_type type) {
+    switch ((int)type) {
+    case HOB_EVENT_MODEL_CALL_STARTED:
+    case HOB_EVENT_ASSISTANT_MESSAGE:
+    case HOB_EVENT_MODEL_CALL_FAILED:
+    case HOB_EVENT_RETRY_SCHEDULED:
+    case HOB_EVENT_TURN_DISCARDED:
+    case HOB_EVENT_TOOL_DECIDED:
+    case HOB_EVENT_APPROVAL_REQUESTED:
+    case HOB_EVENT_APPROVAL_RESOLVED:
+    case HOB_EVENT_TOOL_STARTED:
+    case HOB_EVENT_TOOL_FINISHED: return true;
+    }
+    return false;
+}
+
+static bool is_agents_own(const hob_json *d) {
+    return hob_str_eqz(hob_json_get_str(d, "scope"), "agent");
+}
+
 /* Not settings, notes, messages copied from another session, steps of another run; and a run that has ended stays
  * ended, whatever comes later. */
-static bool concerns(const hob_run *r, const hob_event *e) {
+static bool concerns(const hob_run *r, const hob_event *e, const hob_json *d) {
+    if (!r->strand && e->agent.n && is_step(e->type)) return false;
+    if (!r->strand && e->type == HOB_EVENT_LIMIT_REACHED && is_agents_own(d)) return false;
     if (!e->run_id.n || e->type == HOB_EVENT_RUN_STARTED) return e->run_id.n > 0;
     if (!hob_str_eqz(e->run_id, r->id)) return false;
     return r->phase != HOB_PHASE_IDLE || e->type == HOB_EVENT_SETTLED ||
@@ -440,7 +464,7 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
         return hob_fail(err, HOB_EPARSE, 0, "event %llu has no data", (unsigned long long)e->seq);
     r->last_seq = e->seq;
     if (e->type == HOB_EVENT_BRANCH_MOVED) r->context_tokens = 0; /* another conversation */
-    if (!concerns(r, e)) return HOB_OK;
+    if (!concerns(r, e, d)) return HOB_OK;
     int rc = HOB_OK;
     switch ((int)e->type) {
     case HOB_EVENT_RUN_STARTED: run_started(r, e, d); break;
@@ -482,7 +506,7 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
     case HOB_EVENT_TOOL_STARTED:
     case HOB_EVENT_TOOL_FINISHED: call_event(r, e, d); break;
     }
-    update_clock(r, e->ts);
+    hob_run_update_clock(r, e->ts);
     r->last_ts = e->ts;
     return rc;
 }

@@ -23,12 +23,19 @@ static int64_t prompt_estimate(const hob_run *r, const hob_run_env *env) {
     return r->context_tokens + (int64_t)(bytes / BYTES_PER_TOKEN);
 }
 
-static int64_t token_room(const hob_run *r, int64_t prompt) {
-    return r->limits.tokens - hob_usage_total(&r->spent.usage) - hob_run_granted(r).tokens - prompt;
+/* Limits bind the whole run, however many strands it has: what others have under way is not there any more. */
+const hob_run *hob_run_purse(const hob_run *r, const hob_run_env *env) {
+    return env->root ? env->root : r;
 }
 
-static int64_t cost_room(const hob_run *r, const hob_run_env *env, int64_t prompt) {
-    double left = r->limits.cost_usd - r->spent.cost_usd - hob_run_granted(r).cost_usd -
+static int64_t token_room(const hob_run *purse, int64_t prompt) {
+    return purse->limits.tokens - hob_usage_total(&purse->spent.usage) -
+           hob_run_granted(purse).tokens - purse->reserved.tokens - prompt;
+}
+
+static int64_t cost_room(const hob_run *purse, const hob_run_env *env, int64_t prompt) {
+    double left = purse->limits.cost_usd - purse->spent.cost_usd -
+                  hob_run_granted(purse).cost_usd - purse->reserved.usd -
                   (double)prompt * env->input_usd / 1e6;
     if (left <= 0) return 0;
     if (env->output_usd <= 0) return INT64_MAX;
@@ -37,26 +44,32 @@ static int64_t cost_room(const hob_run *r, const hob_run_env *env, int64_t promp
 }
 
 void hob_run_reserve(const hob_run *r, const hob_run_env *env, int64_t *prompt, int64_t *output) {
+    const hob_run *purse = hob_run_purse(r, env);
     *prompt = prompt_estimate(r, env);
     *output = env->max_output;
-    if (r->limits.tokens) *output = HOB_MIN(*output, token_room(r, *prompt));
-    if (r->limits.cost_usd > 0) *output = HOB_MIN(*output, cost_room(r, env, *prompt));
+    if (purse->limits.tokens) *output = HOB_MIN(*output, token_room(purse, *prompt));
+    if (purse->limits.cost_usd > 0) *output = HOB_MIN(*output, cost_room(purse, env, *prompt));
 }
 
 /* A limit that cannot be checked counts as reached. */
-static bool over_cost(const hob_run *r, const hob_run_env *env, int64_t prompt) {
-    return !env->priced || !r->spent.cost_known || cost_room(r, env, prompt) < 1;
+static bool over_cost(const hob_run *purse, const hob_run_env *env, int64_t prompt) {
+    return !env->priced || !purse->spent.cost_known || cost_room(purse, env, prompt) < 1;
 }
 
 hob_stopper hob_run_over(const hob_run *r, const hob_run_env *env) {
-    const hob_limits *max = &r->limits;
-    int64_t prompt = prompt_estimate(r, env), tokens = hob_usage_total(&r->spent.usage);
-    int64_t turns = r->spent.turns + hob_run_granted(r).turns;
-    if (max->turns && !hob_run_asks_again(r) && turns >= max->turns)
-        return (hob_stopper){"turns", (double)turns, (double)max->turns};
-    if (max->tokens && token_room(r, prompt) < 1)
-        return (hob_stopper){"tokens", (double)(tokens + prompt), (double)max->tokens};
-    if (max->cost_usd > 0 && over_cost(r, env, prompt))
-        return (hob_stopper){"cost", r->spent.cost_usd, max->cost_usd};
-    return (hob_stopper){NULL, 0, 0};
+    const hob_run *purse = hob_run_purse(r, env);
+    const hob_limits *max = &purse->limits, *own = &r->limits;
+    const hob_spent *spent = &purse->spent;
+    int64_t prompt = prompt_estimate(r, env), tokens = hob_usage_total(&spent->usage);
+    int64_t turns = spent->turns + hob_run_granted(purse).turns;
+    bool again = hob_run_asks_again(r);
+    if (max->turns && !again && turns >= max->turns)
+        return (hob_stopper){"turns", (double)turns, (double)max->turns, false};
+    if (own->turns && !again && r->spent.turns >= own->turns)
+        return (hob_stopper){"turns", (double)r->spent.turns, (double)own->turns, r->strand};
+    if (max->tokens && token_room(purse, prompt) < 1)
+        return (hob_stopper){"tokens", (double)(tokens + prompt), (double)max->tokens, false};
+    if (max->cost_usd > 0 && over_cost(purse, env, prompt))
+        return (hob_stopper){"cost", spent->cost_usd, max->cost_usd, false};
+    return (hob_stopper){NULL, 0, 0, false};
 }

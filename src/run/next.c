@@ -11,7 +11,7 @@
 
 /* ---- the end of a run -------------------------------------------------------------------------- */
 
-static const char *final_status(const hob_run *r) {
+const char *hob_run_status(const hob_run *r) {
     switch (r->ending) {
     case HOB_ENDING_NONE: return r->phase == HOB_PHASE_FAILED ? "failed" : "completed";
     case HOB_ENDING_CANCEL:
@@ -23,13 +23,13 @@ static const char *final_status(const hob_run *r) {
     return "failed";
 }
 
-static void write_error(hob_jsonw *w, const hob_run *r) {
+void hob_say_error(hob_jsonw *w, const hob_fault *f) {
     hob_jsonw_key(w, "error");
     hob_jsonw_object(w);
-    hob_jsonw_kstr(w, "code", hob_str_z(hob_error_name(r->fail.code)));
-    if (r->fail.sub) hob_jsonw_kint(w, "status", r->fail.sub);
-    hob_jsonw_kstr(w, "message", hob_str_z(r->fail.message));
-    hob_jsonw_kbool(w, "retryable", r->fail.retryable);
+    hob_jsonw_kstr(w, "code", hob_str_z(hob_error_name(f->code)));
+    if (f->sub) hob_jsonw_kint(w, "status", f->sub);
+    hob_jsonw_kstr(w, "message", hob_str_z(f->message));
+    hob_jsonw_kbool(w, "retryable", f->retryable);
     hob_jsonw_object_end(w);
 }
 
@@ -37,7 +37,7 @@ int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draf
     hob_jsonw w = hob_say(r, HOB_EVENT_RUN_FINISHED, out);
     hob_jsonw_kstr(&w, "status", hob_str_z(status));
     hob_jsonw_kstr_opt(&w, "reason", hob_str_z(r->end_reason));
-    if (!strcmp(status, "failed")) write_error(&w, r);
+    if (!strcmp(status, "failed")) hob_say_error(&w, &r->fail);
     hob_jsonw_kint(&w, "turns", r->spent.turns);
     hob_jsonw_kint(&w, "tool_calls", r->spent.tool_calls);
     hob_usage_write(&w, "usage", &r->spent.usage);
@@ -54,7 +54,8 @@ int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draf
 /* Not before everything that works for it has ended. */
 static int finish(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     if (r->nkids) return HOB_SAID_NOTHING;
-    return hob_say_finished(r, final_status(r), env->now, out);
+    if (r->strand) return HOB_SAID_END;
+    return hob_say_finished(r, hob_run_status(r), env->now, out);
 }
 
 /* ---- asking the model --------------------------------------------------------------------------- */
@@ -68,12 +69,13 @@ static int say_discarded(const hob_run *r, const char *reason, hob_draft *out) {
 }
 
 /* 80 % of a budget is said once. */
-static int say_threshold(const hob_run *r, hob_draft *out) {
-    double used[2] = {(double)hob_usage_total(&r->spent.usage), r->spent.cost_usd};
-    double max[2] = {(double)r->limits.tokens, r->limits.cost_usd};
+static int say_threshold(const hob_run *r, const hob_run_env *env, hob_draft *out) {
+    const hob_run *p = hob_run_purse(r, env);
+    double used[2] = {(double)hob_usage_total(&p->spent.usage), p->spent.cost_usd};
+    double max[2] = {(double)p->limits.tokens, p->limits.cost_usd};
     static const char *const names[2] = {"tokens", "cost"};
     for (int i = 0; i < 2; i++) {
-        if (max[i] <= 0 || used[i] < 0.8 * max[i] || (r->thresholds & (1 << i))) continue;
+        if (max[i] <= 0 || used[i] < 0.8 * max[i] || (p->thresholds & (1 << i))) continue;
         hob_jsonw w = hob_say(r, HOB_EVENT_BUDGET_THRESHOLD, out);
         hob_jsonw_kstr(&w, "limit", hob_str_z(names[i]));
         hob_jsonw_kint(&w, "percent", 80);
@@ -93,7 +95,7 @@ static int ask_model(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     char message[24];
     int64_t prompt, output;
     if (over.limit) return hob_say_limit(r, over, out);
-    if (say_threshold(r, out)) return HOB_SAID_LAST;
+    if (say_threshold(r, env, out)) return HOB_SAID_LAST;
     hob_run_reserve(r, env, &prompt, &output);
     snprintf(message, sizeof message, "m%llu", (unsigned long long)r->last_seq + 1);
     hob_jsonw w = hob_say(r, HOB_EVENT_MODEL_CALL_STARTED, out);
@@ -103,10 +105,16 @@ static int ask_model(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     hob_jsonw_kstr(&w, "message", hob_str_z(message));
     hob_jsonw_kint(&w, "reserved_tokens", prompt + output);
     hob_jsonw_kint(&w, "output_limit", output);
+    if (r->strand && hob_run_purse(r, env)->limits.cost_usd > 0) {
+        hob_jsonw_key(&w, "reserved_usd");
+        hob_jsonw_double(&w, ((double)prompt * env->input_usd + (double)output * env->output_usd) /
+                                 1e6);
+    }
     hob_say_end(&w);
     return HOB_SAID_LAST;
 }
 
+/* What the user says is said to all strands. */
 static int deliver_steer(const hob_run *r, hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_STEER_DELIVERED, out);
     out->is_entry = true;
@@ -125,11 +133,13 @@ static int next_ready(const hob_run *r, const hob_run_env *env, hob_draft *out) 
     if (r->ending) return finish(r, env, out);
     if (r->stuck)
         return hob_say_limit(
-            r, (hob_stopper){"repeated_action", HOB_REPEATS_REFUSE, HOB_REPEATS_REFUSE - 1}, out);
-    if (r->steer.n && (!r->steered || env->steer_all)) return deliver_steer(r, out);
+            r, (hob_stopper){"repeated_action", HOB_REPEATS_REFUSE, HOB_REPEATS_REFUSE - 1, false},
+            out);
+    const hob_run *queue = hob_run_purse(r, env);
+    if (queue->steer.n && (!r->steered || env->steer_all)) return deliver_steer(queue, out);
     if (r->reports.n) return hob_run_say_report(r, out);
-    if (!r->want_model) return finish(r, env, out);
-    return ask_model(r, env, out);
+    if (!r->want_model || (r->strand && r->transfer.n)) return finish(r, env, out);
+    return env->agents && !r->strand ? HOB_SAID_NOTHING : ask_model(r, env, out);
 }
 
 static bool may_retry(const hob_run *r, const hob_run_env *env) {
@@ -224,8 +234,9 @@ static int next_prompt(const hob_run *r, const hob_run_env *env, hob_draft *out)
 int hob_run_next(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     int64_t elapsed = hob_run_elapsed(r, env->now);
     if (r->phase != HOB_PHASE_IDLE && !r->ending && r->limits.ms && elapsed >= r->limits.ms)
-        return hob_say_limit(r, (hob_stopper){"time", (double)elapsed, (double)r->limits.ms}, out);
-    if (r->phase != HOB_PHASE_IDLE && !r->ending && r->temp_named && !env->temp_kept)
+        return hob_say_limit(r, (hob_stopper){"time", (double)elapsed, (double)r->limits.ms, false},
+                             out);
+    if (r->phase != HOB_PHASE_IDLE && !r->strand && !r->ending && r->temp_named && !env->temp_kept)
         return hob_run_say_temp_lost(r, out);
     switch (r->phase) {
     case HOB_PHASE_IDLE: return next_idle(r, env, out);
@@ -235,6 +246,7 @@ int hob_run_next(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     case HOB_PHASE_FAILED: return next_failed(r, env, out);
     case HOB_PHASE_RETRY: return next_retry(r, env, out);
     case HOB_PHASE_TOOLS: return hob_run_next_tools(r, env, out);
+    case HOB_PHASE_AGENTS: return HOB_SAID_NOTHING; /* the workflow goes on: agent/flow.h */
     }
     return HOB_SAID_NOTHING;
 }

@@ -42,7 +42,8 @@ typedef enum hob_phase {
     HOB_PHASE_MODEL,  /* the model was asked */
     HOB_PHASE_FAILED, /* it failed; retry or give up? */
     HOB_PHASE_RETRY,  /* waiting to ask again */
-    HOB_PHASE_TOOLS   /* calls of the last answer are being worked off */
+    HOB_PHASE_TOOLS,  /* calls of the last answer are being worked off */
+    HOB_PHASE_AGENTS  /* the agents of a workflow are at work, each a strand of its own */
 } hob_phase;
 
 typedef enum hob_call_state {
@@ -113,8 +114,23 @@ typedef struct hob_run_child { /* a sub-agent at work */
     hob_limits granted;
 } hob_run_child;
 
+typedef struct hob_fault {
+    int code, sub;
+    bool retryable, shown;
+    int64_t retry_after;
+    unsigned jitter;
+    char message[500];
+} hob_fault;
+
 typedef struct hob_run {
     hob_phase phase;
+    bool strand; /* one agent's part of a run: it ends with its agent, agent/flow.h sees to that */
+    hob_str agent, branch; /* whose, and where; "" = the run itself */
+    bool agents_parked;    /* AGENTS: all that is left waits for a person */
+    struct {
+        int64_t tokens;
+        double usd;
+    } reserved; /* by calls to the model under way in strands */
     uint64_t last_seq;
     hob_str session_id;
     /* the run */
@@ -156,13 +172,7 @@ typedef struct hob_run {
     bool hard;         /* what is under way is to be killed */
     hob_queue_fate fate;
     char end_reason[64];
-    struct {
-        int code, sub;
-        bool retryable, shown;
-        int64_t retry_after;
-        unsigned jitter;
-        char message[500];
-    } fail;         /* of the last model call that failed */
+    hob_fault fail; /* of the last model call that failed */
     int thresholds; /* bits: 1 tokens, 2 cost */
     /* queues */
     hob_queue steer, follow;
@@ -218,6 +228,8 @@ typedef struct hob_run_env {
     double input_usd, output_usd; /* a million tokens */
     size_t fixed_bytes;           /* system prompt and tool descriptions */
     size_t path_bytes;            /* weight of the conversation (hob_history.bytes) */
+    bool agents;                  /* a workflow does the work, not the run itself */
+    const hob_run *root;          /* of a strand: limits, totals and queues are the run's */
 } hob_run_env;
 
 /* ---- inputs ---------------------------------------------------------------------------------------- */
@@ -256,9 +268,29 @@ typedef struct hob_input {
 /* Returns HOB_SAID_NOTHING, HOB_SAID_LAST or HOB_SAID_MORE (give the same input again after applying), or why the
  * input is refused: HOB_EBUSY, HOB_EIDLE, HOB_ENOENT, HOB_EEXIST, HOB_ETOOBIG, HOB_EINVAL. The draft is filled
  * (and then the caller's to finish) only when something was said. */
-enum { HOB_SAID_NOTHING = 0, HOB_SAID_LAST = 1, HOB_SAID_MORE = 2 };
+enum {
+    HOB_SAID_NOTHING = 0,
+    HOB_SAID_LAST = 1,
+    HOB_SAID_MORE = 2,
+    HOB_SAID_END = 3 /* of a strand: nothing is left to do; no draft */
+};
 int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
                    hob_error *err);
+
+/* ---- agents.c: a run whose work is done by the agents of a workflow ------------------------------------ */
+void hob_run_strand_begin(hob_run *r, const hob_run *root, hob_str agent, hob_str branch);
+void hob_run_strand_resume(hob_run *r,
+                           const hob_run *root); /* its process is gone; the run goes on */
+void hob_run_agents_begin(hob_run *root);
+/* How it ended; `failed` has what was wrong, else NULL. */
+void hob_run_agents_end(hob_run *root, const hob_run *failed);
+void hob_run_agents_park(hob_run *root, bool parked, int64_t ts);
+/* What a strand spent since. */
+void hob_run_agents_book(hob_run *root, const hob_spent *before, const hob_spent *now);
+const char *hob_run_status(const hob_run *r); /* completed, failed, cancelled, interrupted, limit */
+void hob_say_error(hob_jsonw *w, const hob_fault *f); /* the member "error" */
+/* Whose limits and queues count. */
+const hob_run *hob_run_purse(const hob_run *r, const hob_run_env *env);
 
 /* ---- effects --------------------------------------------------------------------------------------- */
 
@@ -266,6 +298,7 @@ int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in
 #define HOB_EFFECTS(X)                                                                             \
     X(CALL_MODEL, call_model)                                                                      \
     X(RUN_TOOL, run_tool)                                                                          \
+    X(CALL_AGENT, call_agent)                                                                      \
     X(TIMER, timer)
 
 typedef enum hob_effect_kind {
@@ -296,6 +329,7 @@ int hob_run_next_tools(const hob_run *r, const hob_run_env *env, hob_draft *out)
 typedef struct hob_stopper {
     const char *limit;
     double value, max;
+    bool own; /* the agent's own limit, not the run's */
 } hob_stopper;
 hob_stopper hob_run_over(const hob_run *r, const hob_run_env *env);
 int64_t hob_run_elapsed(const hob_run *r, int64_t now);
@@ -328,6 +362,10 @@ int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin
 int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draft *out);
 void hob_say_message(const hob_run *r, hob_str content, hob_draft *out);
 uint64_t hob_call_hash(const hob_call *c);
+/* apply.c, for agents.c */
+void hob_run_mark_lost(hob_run *r);
+void hob_run_update_clock(hob_run *r, int64_t ts);
+int hob_error_from(hob_str name); /* "HOB_EIO" -> HOB_EIO; HOB_EPROTO for what nobody knows */
 const char *hob_outcome_name(hob_outcome o);
 hob_outcome hob_outcome_from(hob_str name);
 const char *hob_stop_name(hob_stop s);

@@ -42,6 +42,8 @@ hob_jsonw hob_say(const hob_run *r, hob_event_type type, hob_draft *out) {
     hob_jsonw w;
     hob_draft_init(out, type);
     out->run_id = hob_str_z(r->id);
+    out->agent = r->agent;
+    out->branch = r->branch;
     out->turn = r->turn;
     hob_jsonw_init(&w, &out->data);
     hob_jsonw_object(&w);
@@ -77,6 +79,7 @@ int hob_say_limit(const hob_run *r, hob_stopper s, hob_draft *out) {
     hob_jsonw_double(&w, s.value);
     hob_jsonw_key(&w, "max");
     hob_jsonw_double(&w, s.max);
+    if (s.own) hob_jsonw_kstr(&w, "scope", HOB_STR("agent"));
     hob_say_end(&w);
     return HOB_SAID_LAST;
 }

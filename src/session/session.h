@@ -295,7 +295,8 @@ typedef struct hob_performer {
     void (*stop)(hob_flight *f, bool hard);
     void (*destroy)(hob_flight *f);
 } hob_performer;
-extern const hob_performer hob_perform_call_model, hob_perform_run_tool, hob_perform_timer;
+extern const hob_performer hob_perform_call_model, hob_perform_run_tool, hob_perform_timer,
+    hob_perform_call_agent;
 /* Gives the outcome on the next turn of the loop. */
 void hob_flight_fail(hob_flight *f, int code, const hob_error *err);
 void hob_flight_end(hob_flight *f); /* unlinks and destroys */

@@ -37,7 +37,7 @@ void sim_policy(sim *s, hob_mode mode, const char *ask, const char *deny) {
 }
 
 void sim_init(sim *s) {
-    *s = (sim){.cost = -1, .usage = {.input_tokens = 10, .output_tokens = 5}};
+    *s = (sim){.cost = -1, .who = -1, .usage = {.input_tokens = 10, .output_tokens = 5}};
     s->env = (hob_run_env){.now = START_MS,
                            .tool = tool_facts,
                            .can_ask = true,
@@ -68,6 +68,7 @@ void sim_drop(sim *s) {
     forget(s);
     drop_events(s, 0);
     hob_free(s->log);
+    hob_flow_destroy(s->flow);
     hob_buf_finish(&s->text);
     for (size_t i = 0; i < s->npolicies; i++) hob_policy_destroy(s->policies[i]);
 }
@@ -86,6 +87,7 @@ static void fold(sim *s, hob_event *e) {
     hob_error err;
     assert_ok(hob_view_apply(s->view, e, data, &err), err);
     assert_ok(hob_run_apply(&s->run, e, data, &err), err);
+    if (s->flow) assert_ok(hob_flow_apply(s->flow, &s->run, e, data, &err), err);
     hob_arena_destroy(a);
 }
 
@@ -114,13 +116,65 @@ static void append(sim *s, hob_draft *d) {
 
 enum { SAYINGS_MAX = 20000 }; /* more events than one input leads to: a loop that does not end */
 
+/* ---- agents --------------------------------------------------------------------------------- */
+
+void sim_agents(sim *s, hob_agent *root) {
+    s->flow = hob_flow_create(root);
+    s->env.agents = true;
+    hob_agent_unref(root);
+}
+
+void sim_as(sim *s, const char *agent) {
+    s->who = hob_flow_index(s->flow, hob_str_z(agent));
+    assert_true(s->who >= 0);
+}
+
+hob_run *sim_run_of(sim *s) {
+    return s->who < 0 ? &s->run : s->flow->frames[s->who].run;
+}
+
+static void strand_env(void *user, size_t frame, hob_run_env *out) {
+    sim *s = user;
+    (void)frame;
+    *out = s->env;
+    out->root = &s->run;
+}
+
+static hob_str last_agent(sim *s) {
+    const hob_history *h = s->view->history;
+    for (size_t i = h->npath; i-- > 0;)
+        if (h->nodes[h->path[i]].event->agent.n) return h->nodes[h->path[i]].event->agent;
+    return HOB_STR_NULL;
+}
+
+static int next_of_flow(sim *s, hob_draft *d) {
+    hob_flow_env env = {.now = s->env.now,
+                        .state = &s->view->state,
+                        .last_agent = last_agent(s),
+                        .strand = strand_env,
+                        .user = s};
+    return s->flow ? hob_flow_next(s->flow, &s->run, &env, d) : HOB_SAID_NOTHING;
+}
+
+static int decide(sim *s, const hob_input *in, hob_draft *d) {
+    bool outcome = in->kind == HOB_INPUT_MODEL_FINISHED || in->kind == HOB_INPUT_MODEL_FAILED ||
+                   in->kind == HOB_INPUT_TOOL_FINISHED || in->kind == HOB_INPUT_VERDICT;
+    hob_run_env env = s->env;
+    if (outcome && s->who >= 0) {
+        env.root = &s->run;
+        return hob_run_decide(sim_run_of(s), &env, in, d, &s->err);
+    }
+    int said = hob_run_decide(&s->run, &env, in, d, &s->err);
+    return said || in->kind != HOB_INPUT_NEXT ? said : next_of_flow(s, d);
+}
+
 static int say(sim *s, const hob_input *in) {
     hob_draft d;
     int said = HOB_SAID_MORE, first = -1;
     for (int i = 0; said == HOB_SAID_MORE; i++) {
         assert_in_range(i, 0, SAYINGS_MAX);
         s->env.path_bytes = s->view->history->bytes;
-        said = hob_run_decide(&s->run, &s->env, in, &d, &s->err);
+        said = decide(s, in, &d);
         if (said < 0 && first >= 0) fail_msg("half said, then: %s", s->err.message);
         if (said < 0) return said;
         if (said) append(s, &d);
@@ -251,7 +305,7 @@ static int finish_model(sim *s, hob_str content, hob_stop stop) {
 
 int sim_answer(sim *s, const char *text, const char *calls, hob_stop stop) {
     hob_buf b;
-    int rc = finish_model(s, answer_blocks(&b, s->run.message, text, calls), stop);
+    int rc = finish_model(s, answer_blocks(&b, sim_run_of(s)->message, text, calls), stop);
     hob_buf_finish(&b);
     return rc;
 }
@@ -285,14 +339,15 @@ int sim_fail(sim *s, int code, int64_t retry_after, bool shown) {
 
 int sim_stopped(sim *s, const char *text, const char *calls) {
     hob_buf b;
-    int rc = sim_input(s, &(hob_input){.kind = HOB_INPUT_MODEL_FAILED,
-                                       .code = HOB_ECANCELLED,
-                                       .retry_after = -1,
-                                       .shown = *text || calls,
-                                       .text = HOB_STR("the request was stopped"),
-                                       .content = answer_blocks(&b, s->run.message, text, calls),
-                                       .usage = s->usage,
-                                       .cost_usd = s->cost});
+    int rc =
+        sim_input(s, &(hob_input){.kind = HOB_INPUT_MODEL_FAILED,
+                                  .code = HOB_ECANCELLED,
+                                  .retry_after = -1,
+                                  .shown = *text || calls,
+                                  .text = HOB_STR("the request was stopped"),
+                                  .content = answer_blocks(&b, sim_run_of(s)->message, text, calls),
+                                  .usage = s->usage,
+                                  .cost_usd = s->cost});
     hob_buf_finish(&b);
     return rc;
 }
@@ -321,6 +376,29 @@ int sim_actions(sim *s, const char *call, const char *actions) {
     hob_buf_finish(&b);
     hob_buf_finish(&json);
     return rc;
+}
+
+int sim_answered(sim *s, const char *agent, hob_outcome outcome, const char *text,
+                 const char *delta) {
+    hob_buf b, q;
+    hob_draft d;
+    hob_buf_init(&q, HOB_EVENT_MAX);
+    sim_as(s, agent);
+    hob_flow_answer a = {.frame = (size_t)s->who, .outcome = outcome};
+    a.content = text_blocks(&b, text);
+    if (!text || outcome != HOB_OUTCOME_OK) a.content = HOB_STR_NULL;
+    if (outcome != HOB_OUTCOME_OK) a.text = hob_str_z(text);
+    a.delta = delta ? quoted(&q, delta) : HOB_STR_NULL;
+    int said = HOB_SAID_MORE;
+    while (said == HOB_SAID_MORE) {
+        said = hob_flow_answered(s->flow, &s->run, &a, &d, &s->err);
+        if (said > 0) append(s, &d);
+    }
+    hob_buf_finish(&b);
+    hob_buf_finish(&q);
+    s->who = -1;
+    if (said >= 0) sim_tick(s, 0);
+    return said;
 }
 
 int sim_ok(sim *s, const char *call) {
@@ -354,6 +432,11 @@ void sim_crash(sim *s, size_t kept) {
     drop_events(s, kept);
     hob_run_init(&s->run, sim_session());
     s->view = hob_view_create();
+    if (s->flow) {
+        hob_flow *old = s->flow;
+        s->flow = hob_flow_create(old->root);
+        hob_flow_destroy(old);
+    }
     for (size_t i = 0; i < s->n; i++) fold(s, s->log[i].event);
     s->env.now += 1000;
 }

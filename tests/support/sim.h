@@ -14,7 +14,7 @@
 #ifndef HOB_TESTS_SIM_H
 #define HOB_TESTS_SIM_H
 
-#include "run/run.h"
+#include "agent/flow.h"
 
 typedef struct sim_entry {
     hob_event *event;
@@ -31,6 +31,9 @@ typedef struct sim {
     sim_entry *log;
     size_t n, cap;
     size_t shown; /* lines that sim_log() has given */
+    /* a workflow, if sim_agents() gave one */
+    hob_flow *flow;
+    ptrdiff_t who; /* whose outcomes come next: its frame; -1 = the run's own */
     hob_policy *policies[8];
     size_t npolicies;
     hob_buf text;
@@ -41,6 +44,14 @@ void sim_finish(sim *s);                                                   /* wi
 void sim_drop(sim *s);                                                     /* without */
 void sim_policy(sim *s, hob_mode mode, const char *ask, const char *deny); /* rules, or NULL */
 hob_str sim_session(void);
+
+/* ---- agents ------------------------------------------------------------------------------------ */
+void sim_agents(sim *s, hob_agent *root); /* before the first input; takes the reference */
+void sim_as(sim *s, const char *agent);   /* the outcomes that follow are this agent's */
+/* A function of the agent answered; each may be NULL. */
+int sim_answered(sim *s, const char *agent, hob_outcome outcome, const char *text,
+                 const char *delta);
+hob_run *sim_run_of(sim *s); /* of whoever sim_as() named */
 
 /* ---- inputs: each returns what decide said of it, or why it was refused ------------------------ */
 int sim_input(sim *s, const hob_input *in);

@@ -34,6 +34,10 @@ static const struct {
     {HOB_EVENT_WARNING, "code"},
     {HOB_EVENT_LIMIT_REACHED, "limit value= max="},
     {HOB_EVENT_BUDGET_THRESHOLD, "limit value= max="},
+    {HOB_EVENT_AGENT_STARTED, "kind slot= iteration="},
+    {HOB_EVENT_AGENT_FINISHED, "status reason= transfer= escalate?"},
+    {HOB_EVENT_CALLBACK_STARTED, "point again?"},
+    {HOB_EVENT_CALLBACK_FINISHED, "point outcome spoke?"},
     {HOB_EVENT_RUN_FINISHED, "status reason= turns= tool_calls="},
     {HOB_EVENT_SETTLED, "status"},
 };
@@ -111,6 +115,8 @@ static void add_line(hob_buf *b, const hob_event *e) {
     hob_arena *a = hob_arena_create(0);
     const hob_json *data = hob_event_parse(e, a);
     hob_buf_addf(b, "%llu %.*s", (unsigned long long)e->seq, HOB_FMT(e->name));
+    if (e->agent.n) hob_buf_addf(b, " [%.*s]", HOB_FMT(e->agent));
+    if (e->branch.n) hob_buf_addf(b, " on %.*s", HOB_FMT(e->branch));
     for (size_t i = 0; i < HOB_ARRAY_LEN(lines); i++) {
         hob_str rest = hob_str_z(lines[i].fields), field;
         if (lines[i].type != e->type) continue;

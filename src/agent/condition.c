@@ -1,0 +1,87 @@
+/*
+ * condition.c - "key", "!key", "key == JSON", "key != JSON": small enough to be read at a glance in a file.
+ */
+#include "agent/value.h"
+
+typedef struct condition {
+    hob_str key, value; /* value: JSON text; "" = is there something? */
+    bool negated;
+} condition;
+
+static int read_condition(hob_str text, condition *c, hob_error *err) {
+    ptrdiff_t eq = hob_str_find(text, HOB_STR("==")), ne = hob_str_find(text, HOB_STR("!="));
+    ptrdiff_t at = eq >= 0 && (ne < 0 || eq < ne) ? eq : ne;
+    *c = (condition){.key = hob_str_trim(text)};
+    if (at >= 0) {
+        c->key = hob_str_trim(hob_str_first(text, (size_t)at));
+        c->value = hob_str_trim(hob_str_skip(text, (size_t)at + 2));
+        c->negated = at == ne;
+        if (!hob_json_valid(c->value))
+            return hob_fail(
+                err, HOB_EINVAL, 0,
+                "condition \"%.*s\": what follows == or != is JSON (a text needs quotes)",
+                HOB_FMT(text));
+    } else if (c->key.n && c->key.p[0] == '!') {
+        c->key = hob_str_trim(hob_str_skip(c->key, 1));
+        c->negated = true;
+    }
+    return hob_state_check_key(c->key, err);
+}
+
+int hob_condition_check(hob_str text, hob_error *err) {
+    condition c;
+    return read_condition(text, &c, err) < 0 ? HOB_EINVAL : HOB_OK;
+}
+
+static bool is_something(const hob_json *v) {
+    switch (hob_json_type_of(v)) {
+    case HOB_JSON_NULL: return false;
+    case HOB_JSON_BOOL: return hob_json_bool(v);
+    case HOB_JSON_NUMBER: return hob_json_double(v) != 0;
+    case HOB_JSON_STRING: return hob_json_str(v).n > 0;
+    case HOB_JSON_ARRAY:
+    case HOB_JSON_OBJECT: return hob_json_count(v) > 0;
+    }
+    return false;
+}
+
+static bool same_members(const hob_json *a, const hob_json *b);
+
+/* By value: the spelling of a number or a string does not matter, nor the order of an object's members. */
+static bool same(const hob_json *a, const hob_json *b) {
+    if (!a || !b || hob_json_type_of(a) != hob_json_type_of(b)) return false;
+    switch (hob_json_type_of(a)) {
+    case HOB_JSON_NULL: return true;
+    case HOB_JSON_BOOL: return hob_json_bool(a) == hob_json_bool(b);
+    case HOB_JSON_NUMBER:
+        return hob_str_eq(hob_json_raw(a), hob_json_raw(b)) ||
+               hob_json_double(a) == hob_json_double(b);
+    case HOB_JSON_STRING: return hob_str_eq(hob_json_str(a), hob_json_str(b));
+    case HOB_JSON_ARRAY:
+    case HOB_JSON_OBJECT: return hob_json_count(a) == hob_json_count(b) && same_members(a, b);
+    }
+    return false;
+}
+
+static bool same_members(const hob_json *a, const hob_json *b) {
+    bool object = hob_json_is(a, HOB_JSON_OBJECT);
+    const hob_json *y = hob_json_first(b);
+    for (const hob_json *x = hob_json_first(a); x; x = hob_json_next(x)) {
+        if (!same(x, object ? hob_json_get_n(b, hob_json_key(x)) : y)) return false;
+        if (!object) y = hob_json_next(y);
+    }
+    return true;
+}
+
+bool hob_condition_holds(hob_str text, const hob_state *state) {
+    condition c;
+    hob_str value;
+    const hob_json *is = NULL, *wanted = NULL;
+    if (read_condition(text, &c, NULL) < 0) return false;
+    hob_arena *a = hob_arena_create(0);
+    if (hob_state_find(state, c.key, &value)) (void)hob_json_parse(a, value, NULL, &is, NULL);
+    if (c.value.n) (void)hob_json_parse(a, c.value, NULL, &wanted, NULL);
+    bool holds = c.value.n ? same(is, wanted) : is_something(is);
+    hob_arena_destroy(a);
+    return holds != c.negated;
+}
