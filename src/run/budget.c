@@ -34,9 +34,8 @@ static int64_t token_room(const hob_run *purse, int64_t prompt) {
 }
 
 static int64_t cost_room(const hob_run *purse, const hob_run_env *env, int64_t prompt) {
-    double left = purse->limits.cost_usd - purse->spent.cost_usd -
-                  hob_run_granted(purse).cost_usd - purse->reserved.usd -
-                  (double)prompt * env->input_usd / 1e6;
+    double left = purse->limits.cost_usd - purse->spent.cost_usd - hob_run_granted(purse).cost_usd -
+                  purse->reserved.usd - (double)prompt * env->input_usd / 1e6;
     if (left <= 0) return 0;
     if (env->output_usd <= 0) return INT64_MAX;
     double tokens = left / env->output_usd * 1e6;
