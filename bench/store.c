@@ -138,7 +138,7 @@ static void send_one(void) {
     a.events = &e;
     a.nevents = 1;
     sent++;
-    store->ops->commit(store, &(hob_store_batch){&a, 1}, on_event, NULL);
+    store->ops->commit(store, &(hob_store_batch){.appends = &a, .nappends = 1}, on_event, NULL);
 }
 
 static void on_event(int code, const hob_error *err, void *user) {
@@ -192,7 +192,7 @@ static double begin_session(const char *id) {
     open_hob();
     store->ops->own(store, hob_str_z(id), HOB_OWN_CREATE, NULL, on_own, NULL);
     wait_for(1);
-    store->ops->commit(store, &(hob_store_batch){&a, 1}, on_first, NULL);
+    store->ops->commit(store, &(hob_store_batch){.appends = &a, .nappends = 1}, on_first, NULL);
     wait_for(1);
     double took = now() - start;
     store->ops->close(store);
@@ -232,7 +232,7 @@ static double hob_replay(void) {
         for (uint64_t i = 0; i < PART; i++)
             e[i] = (hob_store_event){at + i + 1, hob_str_n(body, sizeof(body))};
         a.nevents = PART;
-        store->ops->commit(store, &(hob_store_batch){&a, 1}, on_first, NULL);
+        store->ops->commit(store, &(hob_store_batch){.appends = &a, .nappends = 1}, on_first, NULL);
         wait_for(1);
     }
     double start = now();

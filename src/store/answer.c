@@ -19,7 +19,8 @@ bool hob_store_req_reads(const hob_store_req *r) {
     case HOB_OP_RECALL:
     case HOB_OP_STATES:
     case HOB_OP_SESSIONS:
-    case HOB_OP_RUNS: return true;
+    case HOB_OP_RUNS:
+    case HOB_OP_MEMORIES: return true;
     case HOB_OP_OWN: return (r->flags & HOB_OWN_READ) != 0;
     case HOB_OP_RELEASE:
     case HOB_OP_COMMIT:
@@ -58,6 +59,9 @@ void hob_store_req_finish(hob_store_req *r) {
     case HOB_OP_SESSIONS: r->call.sessions(r->code, err, r->rows, n, r->next, r->user); break;
     case HOB_OP_STATES: r->call.states(r->code, err, r->states, n, r->user); break;
     case HOB_OP_RUNS: r->call.runs(r->code, err, r->runs, n, r->next, r->user); break;
+    case HOB_OP_MEMORIES:
+        r->call.memories(r->code, err, r->memories, n, &r->stats, r->next, r->user);
+        break;
     }
     hob_arena_destroy(r->mem);
     hob_free(r->err);

@@ -195,6 +195,8 @@ static int commit(hob_memory *m, hob_store_req *r) {
         int rc = check_append(m, &r->appends[i], hob_store_req_err(r));
         if (rc < 0) return rc;
     }
+    int rc = hob_memory_check_changes(m, r);
+    if (rc < 0) return rc;
     for (size_t i = 0; i < r->nappends; i++) {
         const hob_store_append *a = &r->appends[i];
         hob_memory_log *g = hob_map_get(m->logs, a->session);
@@ -204,6 +206,7 @@ static int commit(hob_memory *m, hob_store_req *r) {
         for (size_t k = 0; k < a->nruns; k++) put_run(m, g, &a->runs[k]);
         if (a->snapshot) put_snapshot(g, a->snapshot);
     }
+    for (size_t i = 0; i < r->nchanges; i++) hob_memory_change(m, &r->changes[i]);
     return 0;
 }
 
@@ -220,6 +223,7 @@ static int carry_out(hob_memory *m, hob_store_req *r) {
     case HOB_OP_SESSIONS: return hob_memory_sessions(m, r);
     case HOB_OP_RUNS: return hob_memory_runs(m, r);
     case HOB_OP_REMOVE: return erase(m, r);
+    case HOB_OP_MEMORIES: return hob_memory_memories(m, r);
     }
     return HOB_EINVAL;
 }
@@ -248,6 +252,7 @@ static void destroy(hob_memory *m) {
     destroy_values(m->states, destroy_state);
     destroy_values(m->runs, destroy_run);
     destroy_values(m->logs, destroy_log);
+    destroy_values(m->tenants, hob_memory_tenant_destroy);
     hob_free(m);
 }
 
@@ -295,6 +300,7 @@ int hob_store_memory_open(hob_loop *l, hob_store **out, hob_error *err) {
     m->logs = hob_map_create();
     m->runs = hob_map_create();
     m->states = hob_map_create();
+    m->tenants = hob_map_create();
     hob_list_init(&m->queue);
     m->wake = hob_wake_create(l, drain, m);
     *out = &m->front.base;

@@ -27,6 +27,7 @@ typedef struct hob_memory {
     hob_map *logs, *runs;
     hob_map *states; /* "APP\0USER" -> hob_state */
     int64_t last_id;
+    hob_map *tenants; /* of hob_memory_tenant, by application and user */
     hob_list queue;
     hob_wake *wake;
     int depth;   /* of drain: callbacks may close */
@@ -38,5 +39,11 @@ int hob_memory_sessions(hob_memory *m, hob_store_req *r);
 int hob_memory_runs(hob_memory *m, hob_store_req *r);
 int hob_memory_states(hob_memory *m, hob_store_req *r);
 void hob_memory_put_state(hob_memory *m, const hob_store_state *state);
+
+/* memory_recall.c: what tenants remember */
+int hob_memory_check_changes(hob_memory *m, hob_store_req *r);
+void hob_memory_change(hob_memory *m, const hob_store_memory_change *c);
+int hob_memory_memories(hob_memory *m, hob_store_req *r);
+void hob_memory_tenant_destroy(void *tenant);
 
 #endif

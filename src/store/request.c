@@ -8,10 +8,7 @@
 
 #include <stdalign.h>
 
-typedef struct pack {
-    char *base; /* NULL: only count */
-    size_t n;
-} pack;
+typedef hob_pack pack;
 
 static void *pack_bytes(pack *p, const void *from, size_t n, size_t align) {
     p->n = (p->n + align - 1) & ~(align - 1);
@@ -24,6 +21,14 @@ static void *pack_bytes(pack *p, const void *from, size_t n, size_t align) {
 static void pack_str(pack *p, hob_str *s) {
     char *to = pack_bytes(p, s->p, s->n, 1);
     if (to) s->p = to;
+}
+
+void *hob_pack_bytes(hob_pack *p, const void *from, size_t n, size_t align) {
+    return pack_bytes(p, from, n, align);
+}
+
+void hob_pack_str(hob_pack *p, hob_str *s) {
+    pack_str(p, s);
 }
 
 static void pack_row(pack *p, hob_store_session *row) {
@@ -115,6 +120,7 @@ static void pack_request(pack *p, hob_store_req *r) {
     pack_str(p, &r->tenant);
     pack_row(p, &r->row);
     pack_appends(p, r);
+    hob_store_pack_memory(p, r);
 }
 
 static size_t measure(const hob_store_req *r) {
@@ -131,6 +137,9 @@ static void strip(hob_store_req *r) {
     r->nappends = r->nevents = r->bytes = 0;
     r->query = (hob_store_query){0};
     r->app = r->tenant = HOB_STR_NULL;
+    r->changes = NULL;
+    r->nchanges = 0;
+    r->wanted = (hob_store_memory_query){0};
     if (r->session.n > HOB_STORE_TEXT_MAX) r->session = HOB_STR_NULL;
 }
 
@@ -155,6 +164,10 @@ static void send(hob_store *s, hob_store_req *shallow) {
     hob_list_init(&r->order);
     f->load += n;
     f->submit(f, r);
+}
+
+void hob_store_send(hob_store *s, hob_store_req *shallow) {
+    send(s, shallow);
 }
 
 /* ---- checks ------------------------------------------------------------------------------- */
@@ -319,7 +332,10 @@ void hob_store_front_commit(hob_store *s, const hob_store_batch *batch, hob_stor
     hob_store_req r = {.op = HOB_OP_COMMIT, .nappends = batch->nappends, .user = user};
     r.appends = (hob_store_append *)batch->appends; /* replaced by the copy */
     r.call.done = done;
+    r.changes = (hob_store_memory_change *)batch->memory;
+    r.nchanges = batch->nmemory;
     check_appends(&r);
+    hob_store_check_changes(&r);
     send(s, &r);
 }
 

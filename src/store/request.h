@@ -21,6 +21,11 @@
 #define HOB_STORE_HEAD_MAX ((size_t)32 << 20)   /* bytes of the head of a snapshot */
 #define HOB_STORE_PART_MAX ((size_t)128 << 20)  /* … of one of its parts */
 #define HOB_STORE_READ_MAX ((size_t)64 << 20)   /* bytes of one page, but for its first event */
+#define HOB_STORE_MEMORY_MAX ((size_t)8 << 10)  /* bytes of the text of a memory */
+#define HOB_STORE_QUERY_MAX ((size_t)4 << 10)   /* bytes of what is looked for in memory */
+#define HOB_STORE_TAGS_MAX ((size_t)16)         /* tags of a memory */
+#define HOB_STORE_TAG_MAX ((size_t)64)          /* bytes of a tag, a kind */
+#define HOB_STORE_NAME_MAX ((size_t)256)        /* bytes of an application's or a user's name */
 
 typedef enum hob_store_op {
     HOB_OP_OWN,
@@ -31,7 +36,8 @@ typedef enum hob_store_op {
     HOB_OP_STATES,
     HOB_OP_SESSIONS,
     HOB_OP_RUNS,
-    HOB_OP_REMOVE
+    HOB_OP_REMOVE,
+    HOB_OP_MEMORIES
 } hob_store_op;
 
 typedef struct hob_store_front hob_store_front;
@@ -51,7 +57,10 @@ typedef struct hob_store_req {
     hob_store_append *appends;
     size_t nappends, nevents, bytes; /* bytes: of all events */
     hob_store_query query;
-    hob_str app, tenant; /* of states: tenant is the user */
+    hob_str app, tenant;              /* of states: tenant is the user */
+    hob_store_memory_change *changes; /* of memory */
+    size_t nchanges;
+    hob_store_memory_query wanted;
 
     /* answer; what it points to lives in mem or in the store */
     int code;
@@ -62,6 +71,8 @@ typedef struct hob_store_req {
     hob_store_event *events;
     hob_store_snapshot *snapshot;
     hob_store_state *states;
+    hob_store_memory *memories;
+    hob_store_tenant stats;
     size_t n;
     int more;
     hob_str next;
@@ -74,6 +85,7 @@ typedef struct hob_store_req {
         hob_store_states_fn states;
         hob_store_sessions_fn sessions;
         hob_store_runs_fn runs;
+        hob_store_memories_fn memories;
     } call;
     void *user;
 
@@ -111,6 +123,8 @@ void hob_store_front_runs(hob_store *s, const hob_store_query *q, hob_store_runs
 void hob_store_front_states(hob_store *s, hob_str app, hob_str user, hob_store_states_fn done,
                             void *ctx);
 void hob_store_front_remove(hob_store *s, hob_str session, hob_store_done_fn done, void *user);
+void hob_store_front_memories(hob_store *s, const hob_store_memory_query *q,
+                              hob_store_memories_fn done, void *user);
 
 /* For the table of a store; only close is its own. */
 #define HOB_STORE_FRONT_OPS                                                                        \
@@ -118,7 +132,7 @@ void hob_store_front_remove(hob_store *s, hob_str session, hob_store_done_fn don
     .commit = hob_store_front_commit, .read = hob_store_front_read,                                \
     .recall = hob_store_front_recall, .sessions = hob_store_front_sessions,                        \
     .runs = hob_store_front_runs, .states = hob_store_front_states,                                \
-    .remove = hob_store_front_remove
+    .remove = hob_store_front_remove, .memories = hob_store_front_memories
 
 hob_error *hob_store_req_err(hob_store_req *r);   /* to be filled by hob_fail */
 hob_arena *hob_store_req_mem(hob_store_req *r);   /* for the answer */
@@ -133,6 +147,18 @@ int hob_store_say_exists(hob_error *err, hob_str session);
 int hob_store_say_fenced(hob_error *err, const hob_store_append *a, uint64_t epoch);
 int hob_store_say_seq(hob_error *err, const hob_store_append *a, uint64_t last);
 int hob_store_say_foreign_run(hob_error *err, hob_str run);
+
+/* ---- request_memory.c: the parts of a request that are about memory ------------------------- */
+typedef struct hob_pack {
+    char *base; /* NULL: only count */
+    size_t n;
+} hob_pack;
+void *hob_pack_bytes(hob_pack *p, const void *from, size_t n, size_t align);
+void hob_pack_str(hob_pack *p, hob_str *s);
+void hob_store_pack_memory(hob_pack *p, hob_store_req *r);
+void hob_store_check_changes(hob_store_req *r);
+hob_store_memory *hob_store_memory_dup(const hob_store_memory *m); /* one block: hob_free */
+void hob_store_send(hob_store *s, hob_store_req *shallow);
 
 /* A place in a list that is ordered by (ms, id), newest first. "" starts above everything. */
 int hob_store_cursor_parse(hob_str cursor, int64_t *ms, int64_t *id, hob_error *err);

@@ -59,7 +59,7 @@ int hob_sqlite_damaged(const hob_sqlite_conn *c, const char *what, hob_error *er
 
 /* ---- sqlite_schema.c ---------------------------------------------------------------------- */
 
-enum { HOB_SQLITE_VERSION = 4, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
+enum { HOB_SQLITE_VERSION = 5, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
 
 int hob_sqlite_migrate(hob_sqlite_conn *c, hob_error *err); /* HOB_EVERSION: the file is newer */
 int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err);  /* cheap: what an open can afford */
@@ -146,6 +146,14 @@ int hob_sqlite_seats_write(hob_sqlite *s);
 void hob_sqlite_seats_trim(hob_sqlite *s); /* between transactions */
 void hob_sqlite_seats_destroy(hob_sqlite *s);
 void hob_sqlite_hash(hob_store_req *r); /* before the transaction: it takes time */
+
+/* ---- sqlite_memory.c: what tenants remember ----------------------------------------------- */
+
+/* Inside a transaction of the writer: what refuses the request is found before its first write. */
+int hob_sqlite_memory_check(hob_sqlite *s, hob_store_req *r);
+int hob_sqlite_memory_change(hob_sqlite *s, const hob_store_memory_change *ch); /* 0 or -1 */
+int hob_sqlite_memory_erase(hob_sqlite_conn *c, int64_t num);                   /* 0 or -1 */
+int hob_sqlite_memories(hob_sqlite_conn *c, hob_store_req *r);                  /* the code */
 
 /* ---- sqlite_keep.c: between groups -------------------------------------------------------- */
 

@@ -244,13 +244,17 @@ static int write_append(hob_sqlite *s, const hob_store_append *a, const unsigned
 }
 
 static int commit(hob_sqlite *s, hob_store_req *r) {
-    if (r->nappends == 1 && claim(s, &r->appends[0]) < 0) return -1;
+    if (r->nappends == 1 && !r->nchanges && claim(s, &r->appends[0]) < 0) return -1;
     for (size_t i = 0; i < r->nappends && r->code >= 0; i++) {
         if (check_append(s, r, &r->appends[i]) < 0) return -1;
     }
+    if (r->nchanges && r->code >= 0 && hob_sqlite_memory_check(s, r) < 0) return -1;
     const unsigned char *hash = r->hashes;
     for (size_t i = 0; i < r->nappends && r->code >= 0; i++) {
         if (write_append(s, &r->appends[i], &hash) < 0) return -1;
+    }
+    for (size_t i = 0; i < r->nchanges && r->code >= 0; i++) {
+        if (hob_sqlite_memory_change(s, &r->changes[i]) < 0) return -1;
     }
     return 0;
 }
@@ -265,7 +269,8 @@ int hob_sqlite_apply(hob_sqlite *s, hob_store_req *r) {
     case HOB_OP_RECALL:
     case HOB_OP_STATES:
     case HOB_OP_SESSIONS:
-    case HOB_OP_RUNS: break; /* not here */
+    case HOB_OP_RUNS:
+    case HOB_OP_MEMORIES: break; /* not here */
     }
     return 0;
 }

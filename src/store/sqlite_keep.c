@@ -8,8 +8,9 @@
  */
 #include "store/sqlite.h"
 
-#define WAL_LONG 1024  /* pages: copy what can be copied without waiting */
-#define WAL_HUGE 16384 /* pages: try to cut the file too */
+#define WAL_LONG 1024   /* pages: copy what can be copied without waiting */
+#define WAL_HUGE 16384  /* pages: try to cut the file too */
+#define PURGE_ITEMS 128 /* of a cleared memory at a time */
 #define PAGE_STEP                                                                                  \
     1024 /* pages: how much later the next try comes after one that did not get through */
 
@@ -99,19 +100,47 @@ static int purge_piece(hob_sqlite *s, int64_t session) {
     return rc;
 }
 
+/* Some of what a tenant remembered before it was cleared. */
+static int purge_tenant(hob_sqlite *s, int64_t tenant) {
+    int64_t nums[PURGE_ITEMS];
+    size_t n = 0;
+    int rc;
+    sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_MEMORY_NEWEST);
+    if (!st) return -1;
+    sqlite3_bind_int64(st, 1, tenant);
+    sqlite3_bind_int64(st, 2, INT64_MAX);
+    sqlite3_bind_int64(st, 3, PURGE_ITEMS);
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW && n < PURGE_ITEMS)
+        nums[n++] = sqlite3_column_int64(st, 0);
+    if (hob_sqlite_end(st, rc) < 0) return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (hob_sqlite_memory_erase(s->conn, nums[i]) < 0) return -1;
+    }
+    return n < PURGE_ITEMS ? run_with(s->conn, HOB_SQL_TENANT_TRASH_DONE, tenant) : 0;
+}
+
+/* What is waiting: a session, or a tenant. False: nothing, or it cannot be known. */
+static bool find_trash(hob_sqlite_conn *c, int64_t *session, int64_t *tenant) {
+    *session = *tenant = -1;
+    if (hob_sqlite_ask(c, HOB_SQL_TRASH_NEXT, 0, session) < 0) return false;
+    if (*session >= 0) return true;
+    return hob_sqlite_ask(c, HOB_SQL_TENANT_TRASH_NEXT, 0, tenant) == 0 && *tenant >= 0;
+}
+
 void hob_sqlite_purge(hob_sqlite *s) {
     hob_sqlite_conn *c = s->conn;
-    int64_t session = -1;
+    int64_t session, tenant;
     hob_error err;
-    if (!c || hob_sqlite_ask(c, HOB_SQL_TRASH_NEXT, 0, &session) < 0 || session < 0 ||
+    if (!c || !find_trash(c, &session, &tenant) ||
         hob_filelock_take(&s->lock, s->lock_wait_ms, &err) < 0) {
         s->trash = false; /* nothing to do, or left to the next who opens the file */
         return;
     }
-    if (hob_sqlite_exec(c, HOB_SQL_BEGIN) < 0 || purge_piece(s, session) < 0 ||
+    if (hob_sqlite_exec(c, HOB_SQL_BEGIN) < 0 ||
+        (session >= 0 ? purge_piece(s, session) : purge_tenant(s, tenant)) < 0 ||
         hob_sqlite_commit(c) < 0) {
         s->trash = false;
-        give_up(s, "clearing away a removed session");
+        give_up(s, session >= 0 ? "clearing away a removed session" : "clearing away a memory");
     }
     hob_filelock_drop(&s->lock);
 }

@@ -215,6 +215,7 @@ static int carry_out(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {
     case HOB_OP_STATES: return hob_sqlite_read_states(c, r);
     case HOB_OP_SESSIONS:
     case HOB_OP_RUNS: return list(s, c, r);
+    case HOB_OP_MEMORIES: return hob_sqlite_memories(c, r);
     case HOB_OP_COMMIT:
     case HOB_OP_RELEASE:
     case HOB_OP_REMOVE: break; /* not here */

@@ -66,8 +66,25 @@ static const char version_4[] =
     " app TEXT NOT NULL, user TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,"
     " PRIMARY KEY(app, user, key)) WITHOUT ROWID;";
 
+/* The index keeps neither positions nor lengths: an item has a term or has it not. */
+static const char version_5[] =
+    "CREATE TABLE tenant("
+    " num INTEGER PRIMARY KEY AUTOINCREMENT, app TEXT NOT NULL, user TEXT NOT NULL,"
+    " items INTEGER NOT NULL, bytes INTEGER NOT NULL, UNIQUE(app, user));"
+    "CREATE TABLE tenant_trash(tenant INTEGER PRIMARY KEY);"
+    "CREATE TABLE memory("
+    " num INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, id TEXT NOT NULL,"
+    " text TEXT NOT NULL, kind TEXT NOT NULL, maker TEXT NOT NULL, session TEXT NOT NULL,"
+    " run TEXT NOT NULL, tags TEXT NOT NULL, terms TEXT NOT NULL, importance REAL NOT NULL,"
+    " created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL, UNIQUE(tenant, id));"
+    "CREATE INDEX memory_tenant ON memory(tenant);"
+    "CREATE VIRTUAL TABLE memory_terms USING fts5("
+    " terms, content='memory', content_rowid='num', tokenize='ascii', detail='none',"
+    " columnsize=0);";
+
 /* steps[n] leads from version n to n + 1 */
-static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3, version_4};
+static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3, version_4,
+                                                      version_5};
 
 static int ask(hob_sqlite_conn *c, const char *sql, int64_t *out) {
     sqlite3_stmt *st;

@@ -17,6 +17,10 @@
 #define HOB_SQL_RUN_PAGE                                                                           \
     "(r.started_ms, r.num) < (?1, ?2) ORDER BY r.started_ms DESC, r.num DESC LIMIT ?3"
 
+#define HOB_SQL_MEMORY                                                                             \
+    "SELECT id, text, kind, maker, session, run, tags, importance, created_ms, updated_ms "        \
+    "FROM memory WHERE "
+
 /* X(NAME, text) */
 #define HOB_SQL(X)                                                                                 \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
@@ -96,7 +100,31 @@
     X(RUNS_SESSION, "SELECT " HOB_SQL_RUN                                                          \
                     "r.session = (SELECT num FROM session WHERE id = ?4) AND " HOB_SQL_RUN_PAGE)   \
     X(RUNS_BOTH, "SELECT " HOB_SQL_RUN "r.session = (SELECT num FROM session WHERE id = ?4) AND "  \
-                 "r.status = ?5 AND " HOB_SQL_RUN_PAGE)
+                 "r.status = ?5 AND " HOB_SQL_RUN_PAGE)                                            \
+    X(TENANT_FIND, "SELECT num, items, bytes FROM tenant WHERE app = ?1 AND user = ?2")            \
+    X(TENANT_ADD, "INSERT INTO tenant(app, user, items, bytes) VALUES(?1, ?2, 0, 0)")              \
+    X(TENANT_COUNT, "UPDATE tenant SET items = items + ?2, bytes = bytes + ?3 WHERE num = ?1")     \
+    X(TENANT_DELETE, "DELETE FROM tenant WHERE num = ?1")                                          \
+    X(TENANT_TRASH, "INSERT INTO tenant_trash(tenant) VALUES(?1)")                                 \
+    X(TENANT_TRASH_NEXT, "SELECT tenant FROM tenant_trash LIMIT 1")                                \
+    X(TENANT_TRASH_DONE, "DELETE FROM tenant_trash WHERE tenant = ?1")                             \
+    X(MEMORY_FIND, "SELECT num, length(CAST(text AS BLOB)), created_ms FROM memory "               \
+                   "WHERE tenant = ?1 AND id = ?2")                                                \
+    X(MEMORY_ADD,                                                                                  \
+      "INSERT INTO memory(tenant, id, text, kind, maker, session, run, tags, terms, importance, "  \
+      "created_ms, updated_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")         \
+    X(MEMORY_DELETE, "DELETE FROM memory WHERE num = ?1")                                          \
+    X(TERMS_ADD, "INSERT INTO memory_terms(rowid, terms) SELECT num, terms FROM memory "           \
+                 "WHERE num = ?1")                                                                 \
+    X(TERMS_DELETE, "INSERT INTO memory_terms(memory_terms, rowid, terms) "                        \
+                    "SELECT 'delete', num, terms FROM memory WHERE num = ?1")                      \
+    X(TERMS_MATCH, "SELECT rowid FROM memory_terms WHERE memory_terms MATCH ?1 AND rowid < ?2 "    \
+                   "ORDER BY rowid DESC LIMIT ?3")                                                 \
+    X(MEMORY_NEWEST, "SELECT num FROM memory WHERE tenant = ?1 AND num < ?2 "                      \
+                     "ORDER BY num DESC LIMIT ?3")                                                 \
+    X(MEMORY_BY_NUM, HOB_SQL_MEMORY "num = ?1")                                                    \
+    X(MEMORY_OLDEST_MS, "SELECT updated_ms FROM memory WHERE tenant = ?1 ORDER BY num LIMIT 1")    \
+    X(MEMORY_NEWEST_MS, "SELECT updated_ms FROM memory WHERE tenant = ?1 ORDER BY num DESC LIMIT 1")
 
 enum hob_sql {
 #define HOB_X(name, text) HOB_SQL_##name,

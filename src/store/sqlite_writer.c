@@ -16,7 +16,7 @@
 /* ---- the queue ---------------------------------------------------------------------------- */
 
 static size_t cost_of(const hob_store_req *r) {
-    return HOB_MAX(r->nevents, (size_t)1);
+    return HOB_MAX(r->nevents + r->nchanges, (size_t)1);
 }
 
 /* Moves the next group out of the queue. False: nothing is left and nothing more will come. An empty

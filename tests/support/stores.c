@@ -109,6 +109,25 @@ void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n
     a->next = hob_arena_dup(a->mem, next);
 }
 
+static void copy_memory(answer *a, hob_store_memory *to, const hob_store_memory *from) {
+    *to = *from;
+    hob_str *all[] = {&to->id, &to->text, &to->kind, &to->by, &to->session, &to->run};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) *all[i] = hob_arena_dup(a->mem, *all[i]);
+    hob_str *tags = hob_arena_alloc(a->mem, (to->ntags + 1) * sizeof(*tags));
+    for (size_t i = 0; i < to->ntags; i++) tags[i] = hob_arena_dup(a->mem, to->tags[i]);
+    to->tags = tags;
+}
+
+void on_memories(int code, const hob_error *err, const hob_store_memory *items, size_t n,
+                 const hob_store_tenant *tenant, hob_str next, void *user) {
+    answer *a = take(code, err, user);
+    a->memories = hob_arena_alloc(a->mem, (n + 1) * sizeof(*items));
+    for (size_t i = 0; i < n; i++) copy_memory(a, &a->memories[i], &items[i]);
+    a->n = n;
+    a->stats = *tenant;
+    a->next = hob_arena_dup(a->mem, next);
+}
+
 /* ---- the rig ------------------------------------------------------------------------------- */
 
 static void init_in(rig *r, const char *folder) {
@@ -255,4 +274,48 @@ int rig_remove(rig *r, hob_store *s, const char *session) {
     answer_finish(&r->last);
     s->ops->remove(s, hob_str_z(session), on_done, &r->last);
     return wait_last(r);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+int rig_change(rig *r, hob_store *s, const hob_store_memory_change *changes, size_t n) {
+    hob_store_batch b = {.memory = changes, .nmemory = n};
+    answer_finish(&r->last);
+    s->ops->commit(s, &b, on_done, &r->last);
+    return wait_last(r);
+}
+
+int rig_remember(rig *r, hob_store *s, const char *user, const hob_store_memory *m) {
+    hob_store_memory_change c = {HOB_STORE_REMEMBER, HOB_STR("app"), hob_str_z(user), *m, 0};
+    return rig_change(r, s, &c, 1);
+}
+
+int rig_remember_text(rig *r, hob_store *s, const char *id, const char *text) {
+    hob_store_memory m = {.id = hob_str_z(id),
+                          .text = hob_str_z(text),
+                          .importance = 0.5,
+                          .created_ms = 1000,
+                          .updated_ms = 1000};
+    return rig_remember(r, s, "u", &m);
+}
+
+int rig_forget(rig *r, hob_store *s, const char *user, const char *id) {
+    hob_store_memory_change c = {.op = HOB_STORE_FORGET, .app = HOB_STR("app")};
+    c.user = hob_str_z(user);
+    c.item.id = hob_str_z(id);
+    return rig_change(r, s, &c, 1);
+}
+
+int rig_memories(rig *r, hob_store *s, const hob_store_memory_query *q) {
+    answer before = r->last; /* the cursor may be of the page before */
+    r->last = (answer){0};
+    s->ops->memories(s, q, on_memories, &r->last);
+    answer_finish(&before);
+    return wait_last(r);
+}
+
+int rig_recall_text(rig *r, hob_store *s, const char *query) {
+    hob_store_memory_query q = {.app = HOB_STR("app"), .user = HOB_STR("u"), .now_ms = 1000};
+    q.query = hob_str_z(query);
+    return rig_memories(r, s, &q);
 }

@@ -18,6 +18,8 @@ typedef struct answer {
     hob_store_event *events;
     hob_store_snapshot *snapshot;
     hob_store_state *states;
+    hob_store_memory *memories;
+    hob_store_tenant stats;
     size_t n;
     int more;
     hob_str next;
@@ -54,7 +56,18 @@ int rig_states(rig *r, hob_store *s, const char *app, const char *user);
 int rig_sessions(rig *r, hob_store *s, const hob_store_query *q);
 int rig_runs(rig *r, hob_store *s, const hob_store_query *q);
 int rig_remove(rig *r, hob_store *s, const char *session);
-void rig_wait(rig *r, const answer *a); /* until it was called back */
+/* What format 5 added to a file, taken back: for tests that need an older one. */
+#define RIG_DROP_MEMORY                                                                            \
+    "DROP TABLE memory_terms; DROP TABLE memory; DROP TABLE tenant; DROP TABLE tenant_trash;"
+
+/* Memory of the tenant ("app", user). */
+int rig_change(rig *r, hob_store *s, const hob_store_memory_change *changes, size_t n);
+int rig_remember(rig *r, hob_store *s, const char *user, const hob_store_memory *m);
+int rig_remember_text(rig *r, hob_store *s, const char *id, const char *text); /* of "u", at 1000 */
+int rig_forget(rig *r, hob_store *s, const char *user, const char *id);
+int rig_memories(rig *r, hob_store *s, const hob_store_memory_query *q);
+int rig_recall_text(rig *r, hob_store *s, const char *query); /* of "u", now 1000 */
+void rig_wait(rig *r, const answer *a);                       /* until it was called back */
 
 /* Callbacks that copy into an answer. */
 void on_done(int code, const hob_error *err, void *user);
@@ -68,5 +81,7 @@ void on_sessions(int code, const hob_error *err, const hob_store_session *rows, 
                  hob_str next, void *user);
 void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n, hob_str next,
              void *user);
+void on_memories(int code, const hob_error *err, const hob_store_memory *items, size_t n,
+                 const hob_store_tenant *tenant, hob_str next, void *user);
 
 #endif

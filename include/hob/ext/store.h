@@ -75,10 +75,56 @@ typedef struct hob_store_append {
     const hob_store_snapshot *snapshot; /* nullable; of an event stored before or with this */
 } hob_store_append;
 
+/* One thing remembered. Memory belongs to a tenant, (app, user); tenants never see each other's. */
+typedef struct hob_store_memory {
+    hob_str id;                     /* a name that the caller makes; unique for the tenant */
+    hob_str text;                   /* UTF-8, found by its words */
+    hob_str kind, by, session, run; /* who said it, and where; may be "" */
+    const hob_str *tags;
+    size_t ntags;
+    double importance; /* 0 … 1 */
+    int64_t created_ms, updated_ms;
+    double relevance, score; /* answers only */
+} hob_store_memory;
+
+typedef enum hob_store_memory_op {
+    HOB_STORE_REMEMBER, /* the item, in place of one with its id (whose created_ms stays) */
+    HOB_STORE_FORGET,   /* item.id; not there is fine */
+    HOB_STORE_CLEAR     /* everything of the tenant */
+} hob_store_memory_op;
+
+typedef struct hob_store_memory_change {
+    hob_store_memory_op op;
+    hob_str app, user;
+    hob_store_memory item;
+    size_t max_items; /* REMEMBER: HOB_ELIMIT instead of having more than these; 0 = no limit */
+} hob_store_memory_change;
+
 typedef struct hob_store_batch {
     const hob_store_append *appends; /* one a session */
     size_t nappends;
+    const hob_store_memory_change *memory; /* carried out in this order */
+    size_t nmemory;
 } hob_store_batch;
+
+typedef struct hob_store_memory_query {
+    hob_str app, user;
+    hob_str id;                /* this one alone, or HOB_ENOENT; nothing else is looked at */
+    hob_str same;              /* or: the newest with exactly this text */
+    hob_str query;             /* or: with one of its words at least; "" = all */
+    hob_str kind, by, session; /* only of these; "" = any */
+    const hob_str *tags;       /* with all of these */
+    size_t ntags;
+    int recent;     /* newest first, in pages, instead of best first; `query` is not looked at */
+    hob_str cursor; /* recent: `next` of the page before; "" = from the newest */
+    size_t limit;   /* 0 = 10, at most 1000 */
+    int64_t now_ms; /* what ages are counted from */
+} hob_store_memory_query;
+
+typedef struct hob_store_tenant {
+    int64_t items, bytes;         /* bytes: of texts */
+    int64_t oldest_ms, newest_ms; /* when remembered last; 0 = there is none */
+} hob_store_tenant;
 
 typedef struct hob_store_query {
     hob_str cwd;     /* sessions: only of this folder; "" = all */
@@ -107,6 +153,10 @@ typedef void (*hob_store_sessions_fn)(int code, const hob_error *err, const hob_
                                       size_t n, hob_str next, void *user);
 typedef void (*hob_store_runs_fn)(int code, const hob_error *err, const hob_store_run *rows,
                                   size_t n, hob_str next, void *user);
+
+typedef void (*hob_store_memories_fn)(int code, const hob_error *err, const hob_store_memory *items,
+                                      size_t n, const hob_store_tenant *tenant, hob_str next,
+                                      void *user);
 
 enum {
     HOB_OWN_CREATE = 1, /* make it and own it (HOB_EEXIST if it is there) */
@@ -144,6 +194,10 @@ typedef struct hob_store_ops {
     /* Waits for what was queued, releases every ownership, frees. Completions still outstanding are
      * delivered (on the loop) before it returns. */
     void (*close)(hob_store *s);
+    /* What a tenant remembers, and how much. HOB_ENOSYS: this store keeps no memory; then a commit with
+     * changes of memory fails with it, too. */
+    void (*memories)(hob_store *s, const hob_store_memory_query *q, hob_store_memories_fn done,
+                     void *user);
 } hob_store_ops;
 
 struct hob_store {

@@ -234,7 +234,7 @@ static void test_store_conformance__a_refusal_hurts_nobody_else(void **state) {
         hob_store_append a = {.session = hob_str_z(id), .events = &e, .nevents = 1};
         a.epoch = i % 3 == 0 ? 9 : 1;
         a.after_seq = e.seq - 1;
-        s->ops->commit(s, &(hob_store_batch){&a, 1}, on_done, &answers[i]);
+        s->ops->commit(s, &(hob_store_batch){.appends = &a, .nappends = 1}, on_done, &answers[i]);
     }
     for (int i = 0; i < 30; i++) {
         rig_wait(&r, &answers[i]);
@@ -386,7 +386,7 @@ static void test_store_conformance__answers_keep_the_order_of_calls(void **state
         hob_store_event e = {.seq = after + 1, .json = HOB_STR("{}")};
         hob_store_append a = {.session = HOB_STR("a"), .epoch = 1, .events = &e, .nevents = 1};
         a.after_seq = after;
-        s->ops->commit(s, &(hob_store_batch){&a, 1}, note_done, (void *)i);
+        s->ops->commit(s, &(hob_store_batch){.appends = &a, .nappends = 1}, note_done, (void *)i);
         s->ops->read(s, HOB_STR("a"), 0, 0, 0, note_events, (void *)(i + 1));
     }
     while (norder < 20) hob_loop_run_once(r.loop, -1);
@@ -424,9 +424,9 @@ static void test_store_conformance__close_delivers_what_is_outstanding(void **st
     hob_store_event e = {.seq = 1, .json = HOB_STR("{}")};
     hob_store_append ap = {.session = HOB_STR("a"), .epoch = 1, .events = &e, .nevents = 1};
     s->ops->own(s, HOB_STR("a"), HOB_OWN_CREATE, NULL, on_own, &a[0]);
-    s->ops->commit(s, &(hob_store_batch){&ap, 1}, on_done, &a[1]);
+    s->ops->commit(s, &(hob_store_batch){.appends = &ap, .nappends = 1}, on_done, &a[1]);
     s->ops->read(s, HOB_STR("a"), 0, 0, 0, on_events, &a[2]);
-    s->ops->commit(s, &(hob_store_batch){&ap, 1}, on_done, &a[3]);
+    s->ops->commit(s, &(hob_store_batch){.appends = &ap, .nappends = 1}, on_done, &a[3]);
     s->ops->sessions(s, &(hob_store_query){0}, on_sessions, &a[4]);
     s->ops->runs(s, &(hob_store_query){.session = HOB_STR("a")}, on_runs, &a[5]);
     s->ops->read(s, HOB_STR("a"), 0, 0, 0, on_events, &a[6]);

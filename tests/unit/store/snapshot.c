@@ -163,7 +163,8 @@ static void test_store_snapshot__an_older_file_gets_the_tables(void **state) {
     (void)state;
     append(1, 2);
     shut();
-    sql("DROP TABLE snapshot; DROP TABLE snapshot_part; DROP TABLE state; PRAGMA user_version = 2");
+    sql(RIG_DROP_MEMORY
+        "DROP TABLE snapshot; DROP TABLE snapshot_part; DROP TABLE state; PRAGMA user_version = 2");
     s = open_store(&r, "again");
     assert_string_equal(recalled(0), "none: 1+2");
     assert_int_equal(rig_own(&r, s, "a", 0), 0);
