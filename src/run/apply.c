@@ -451,9 +451,10 @@ static bool is_agents_own(const hob_json *d) {
 /* Not settings, notes, messages copied from another session, steps of another run; and a run that has ended stays
  * ended, whatever comes later. */
 static bool concerns(const hob_run *r, const hob_event *e, const hob_json *d) {
-    if (!r->strand && e->agent.n && is_step(e->type)) return false;
+    if (!r->strand && is_step(e->type) && !hob_str_eq(e->agent, r->agent)) return false;
     if (!r->strand && e->type == HOB_EVENT_LIMIT_REACHED && is_agents_own(d)) return false;
-    if (!e->run_id.n || e->type == HOB_EVENT_RUN_STARTED) return e->run_id.n > 0;
+    if (e->type == HOB_EVENT_RUN_STARTED) return e->run_id.n && hob_str_eq(e->branch, r->branch);
+    if (!e->run_id.n) return false;
     if (!hob_str_eqz(e->run_id, r->id)) return false;
     return r->phase != HOB_PHASE_IDLE || e->type == HOB_EVENT_SETTLED ||
            e->type == HOB_EVENT_QUEUE_RETURNED || e->type == HOB_EVENT_FOLLOW_UP_DELIVERED;

@@ -13,54 +13,6 @@ int64_t hob_session_now(hob_session *s) {
     return s->clock_base + hob_loop_now(s->rt->loop);
 }
 
-/* ---- what decide needs to know ---------------------------------------------------------------------- */
-
-static void tool_facts(void *user, hob_str name, hob_str args, hob_tool_facts *out) {
-    hob_session *s = user;
-    const hob_tool *t = hob_tools_find(s->tools, name);
-    hob_error e;
-    *out = (hob_tool_facts){.known = t != NULL};
-    if (!t) {
-        const char *near = hob_tools_nearest(s->tools, name);
-        snprintf(s->rt->fact_error, sizeof s->rt->fact_error, "there is no tool %.*s%s%s",
-                 HOB_FMT(name), near ? "; did you mean " : "", near ? near : "");
-        out->error = s->rt->fact_error;
-        return;
-    }
-    out->class_ = t->class_;
-    out->beside = t->flags & HOB_TOOL_PARALLEL;
-    if (!args.n)
-        snprintf(s->rt->fact_error, sizeof s->rt->fact_error,
-                 "the arguments are not a JSON object");
-    else if (hob_tools_check(s->tools, t, args, &e) < 0)
-        snprintf(s->rt->fact_error, sizeof s->rt->fact_error, "%s", e.message);
-    else
-        return;
-    out->error = s->rt->fact_error;
-}
-
-void hob_session_env(hob_session *s, hob_run_env *env) {
-    const hob_config *c = s->rt->config;
-    *env = (hob_run_env){.now = hob_session_now(s),
-                         .policy = s->policy,
-                         .tool = tool_facts,
-                         .user = s,
-                         .can_ask = s->approver == HOB_APPROVER_HOST,
-                         .temp_kept = s->temp_kept,
-                         .after_batch = s->flags & HOB_SESSION_STEER_AFTER_BATCH,
-                         .steer_all = s->flags & HOB_SESSION_STEER_ALL,
-                         .limits = s->limits,
-                         .retry_attempts = (int)hob_config_int(c, "retry.attempts", 5),
-                         .retry_cap_ms = (int64_t)(hob_config_double(c, "retry.cap_s", 60) * 1000),
-                         .model = hob_str_z(s->model_name),
-                         .max_output = s->model.output,
-                         .priced = s->model.priced,
-                         .input_usd = s->model.input_usd,
-                         .output_usd = s->model.output_usd,
-                         .fixed_bytes = s->system.n + hob_tools_json(s->tools).n,
-                         .path_bytes = s->view->history->bytes};
-}
-
 /* ---- appending ------------------------------------------------------------------------------------- */
 
 static void tail_push(hob_session *s, hob_event *e) {
@@ -89,9 +41,19 @@ void hob_session_trim_tail(hob_session *s) {
     s->tail_cap = 0;
 }
 
+/* Each run knows its own events; the number counts for all. */
+static int fold_runs(hob_session *s, hob_event *e, const hob_json *data, hob_error *err) {
+    int rc = HOB_OK;
+    HOB_LIST_EACH (it, &s->strands) {
+        hob_strand *st = HOB_CONTAINER(it, hob_strand, link);
+        if (rc >= 0 && !hob_strand_is_part(st)) rc = hob_run_apply(st->run, e, data, err);
+    }
+    return rc;
+}
+
 int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err) {
     int rc = hob_view_apply(s->view, e, data, err);
-    if (rc >= 0) rc = hob_run_apply(&s->run, e, data, err);
+    if (rc >= 0) rc = fold_runs(s, e, data, err);
     if (rc >= 0) hob_session_note_result(s, e, data);
     return rc;
 }
@@ -142,31 +104,50 @@ int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
     return rc;
 }
 
-/* Says everything that follows from an input. */
-static int say(hob_session *s, hob_input *in, hob_error *err) {
+/* ---- saying ---------------------------------------------------------------------------------------------- */
+
+static int say_input(hob_strand *st, const hob_input *in, hob_error *err) {
     hob_run_env env;
     hob_draft d;
-    int said = HOB_SAID_MORE, rc;
-    while (said == HOB_SAID_MORE) {
-        hob_session_env(s, &env);
-        said = hob_run_decide(&s->run, &env, in, &d, err);
+    int said = HOB_SAID_MORE, rc = HOB_OK;
+    while (said == HOB_SAID_MORE && rc >= 0) {
+        hob_strand_env(st, &env);
+        said = hob_run_decide(st->run, &env, in, &d, err);
         if (said < 0) return said;
-        if (said && (rc = hob_session_append(s, &d, err)) < 0) return rc;
+        if (said) rc = hob_session_append(st->s, &d, err);
     }
-    in = &(hob_input){.kind = HOB_INPUT_NEXT};
-    for (;;) {
-        hob_session_env(s, &env);
-        if (hob_run_decide(&s->run, &env, in, &d, err) <= 0) return HOB_OK;
-        if ((rc = hob_session_append(s, &d, err)) < 0) return rc;
-    }
+    return rc;
 }
 
-int hob_session_input(hob_session *s, hob_input *in, hob_error *err) {
+/* What is written next though nothing new came in; one event may lead to another in any strand. */
+static int next_event(hob_session *s, hob_draft *out) {
+    const hob_input next = {.kind = HOB_INPUT_NEXT};
+    hob_run_env env;
+    HOB_LIST_EACH (it, &s->strands) {
+        hob_strand *st = HOB_CONTAINER(it, hob_strand, link);
+        if (hob_strand_is_part(st)) continue;
+        hob_strand_env(st, &env);
+        if (hob_run_decide(st->run, &env, &next, out, NULL) > 0) return HOB_SAID_MORE;
+    }
+    return HOB_SAID_NOTHING;
+}
+
+/* Says everything that follows from an input. */
+static int say(hob_strand *st, const hob_input *in, hob_error *err) {
+    hob_session *s = st->s;
+    hob_draft d;
+    int rc = say_input(st, in, err);
+    while (rc >= 0 && next_event(s, &d)) rc = hob_session_append(s, &d, err);
+    return rc;
+}
+
+int hob_strand_input(hob_strand *st, hob_input *in, hob_error *err) {
+    hob_session *s = st->s;
     hob_error local;
     uint64_t before = s->view->last_seq;
     if (!err) err = &local;
     int rc = hob_session_usable(s, err);
-    if (rc >= 0) rc = say(s, in, err);
+    if (rc >= 0) rc = say(st, in, err);
     if (rc < 0 && s->view->last_seq != before) /* half said: the log is the truth, fold it again */
         hob_session_fail(s, rc, err);
     if (rc < 0) return rc;
@@ -175,11 +156,21 @@ int hob_session_input(hob_session *s, hob_input *in, hob_error *err) {
     return rc;
 }
 
-void hob_session_outcome(hob_session *s, hob_input *in) {
+int hob_session_input(hob_session *s, hob_input *in, hob_error *err) {
+    hob_strand *st = in->kind == HOB_INPUT_VERDICT ? hob_session_strand_of(s, in->call) : NULL;
+    return hob_strand_input(st ? st : &s->own, in, err);
+}
+
+void hob_strand_outcome(hob_strand *st, hob_input *in) {
+    hob_session *s = st->s;
     hob_error err;
-    int rc = hob_session_input(s, in, &err);
+    int rc = hob_strand_input(st, in, &err);
     bool late = rc == HOB_EEXIST; /* the first end won */
     if (rc < 0 && !late && hob_session_usable(s, NULL) >= 0) hob_session_fail(s, rc, &err);
+}
+
+void hob_session_outcome(hob_session *s, hob_input *in) {
+    hob_strand_outcome(&s->own, in);
 }
 
 /* ---- committing ---------------------------------------------------------------------------------------- */
@@ -190,8 +181,8 @@ typedef struct commit {
 } commit;
 
 static hob_str session_state(hob_session *s) {
-    if (!hob_run_active(&s->run)) return HOB_STR("idle");
-    return hob_run_parked(&s->run) ? HOB_STR("parked") : HOB_STR("running");
+    if (!hob_session_active(s)) return HOB_STR("idle");
+    return hob_session_parked(s) ? HOB_STR("parked") : HOB_STR("running");
 }
 
 static void fill_row(hob_session *s, hob_store_session *row) {
@@ -225,7 +216,7 @@ static size_t fill_runs(hob_session *s, const hob_event *e, hob_arena *a, hob_st
         return 1;
     case HOB_EVENT_APPROVAL_REQUESTED:
     case HOB_EVENT_APPROVAL_RESOLVED:
-        run->status = hob_run_parked(&s->run) ? HOB_STR("parked") : HOB_STR("running");
+        run->status = hob_session_parked(s) ? HOB_STR("parked") : HOB_STR("running");
         return 1;
     case HOB_EVENT_RUN_FINISHED:
         d = hob_event_parse(e, a);
@@ -247,7 +238,7 @@ static void end_ops(hob_list *ops, uint64_t durable) {
 }
 
 void hob_session_rest(hob_session *s) {
-    if (s->run.settled && s->durable == s->view->last_seq) hob_tools_rest(s->tools);
+    if (hob_session_idle(s) && s->durable == s->view->last_seq) hob_tools_rest(s->tools);
 }
 
 static void on_committed(int code, const hob_error *err, void *user) {
@@ -326,8 +317,8 @@ void hob_session_fail(hob_session *s, int code, const hob_error *err) {
     s->fail_error = e;
     hob_log(HOB_LOG_ERROR, "session", "%s: %s", s->id, e.message);
     hob_session_drop_flights(s);
-    hob_answer_destroy(s->answer); /* its message may not be part of the log */
-    s->answer = NULL;
+    HOB_LIST_EACH (it, &s->strands) /* messages being made may not be part of the log */
+        hob_strand_drop_answer(HOB_CONTAINER(it, hob_strand, link));
     HOB_LIST_EACH_SAFE (it, &s->ops) {
         hob_op *op = HOB_CONTAINER(it, hob_op, link);
         hob_list_remove(&op->link);

@@ -227,10 +227,17 @@ int hob_session_confirm_tool_use(hob_session *s, hob_str call, hob_verdict v, ho
     return run_command(s, &c, start_input, err);
 }
 
-static const hob_call *waiting_call(hob_session *s) {
-    for (size_t i = 0; i < s->run.ncalls && s->run.phase == HOB_PHASE_TOOLS; i++)
-        if (s->run.calls[i].state == HOB_CALL_WAITING) return &s->run.calls[i];
+static const hob_call *waiting_in(const hob_run *r) {
+    for (size_t i = 0; i < r->ncalls && r->phase == HOB_PHASE_TOOLS; i++)
+        if (r->calls[i].state == HOB_CALL_WAITING) return &r->calls[i];
     return NULL;
+}
+
+static const hob_call *waiting_call(hob_session *s) {
+    const hob_call *c = NULL;
+    HOB_LIST_EACH (it, &s->strands)
+        if (!c) c = waiting_in(HOB_CONTAINER(it, hob_strand, link)->run);
+    return c;
 }
 
 static void start_cancel_confirmations(hob_op *op) {
@@ -333,7 +340,7 @@ static void start_move(hob_op *op) {
     hob_draft d;
     hob_jsonw w;
     int rc = hob_session_usable(s, &err);
-    if (rc >= 0 && hob_run_active(&s->run))
+    if (rc >= 0 && hob_session_active(s))
         rc = hob_fail(&err, HOB_EBUSY, 0, "a run is under way: cancel it or wait before moving");
     else if (rc >= 0 && *to && !hob_history_find(s->view->history, hob_entry_seq(hob_str_z(to))))
         rc = hob_fail(&err, HOB_ENOENT, 0, "there is no entry %s in this session", to);

@@ -20,6 +20,7 @@ typedef struct loader {
 static void read_page(loader *l);
 
 static void reset_views(hob_session *s) {
+    hob_session_drop_strands(s);
     hob_view_destroy(s->view);
     hob_run_finish(&s->run);
     s->view = hob_view_create();

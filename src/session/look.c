@@ -44,8 +44,7 @@ static void row_end(row *r, hob_page *p) {
 
 /* ---- approvals ------------------------------------------------------------------------------------------ */
 
-static void start_pending(hob_op *op) {
-    const hob_run *run = &op->s->run;
+static void add_waiting(const hob_run *run, hob_page *page) {
     for (size_t i = 0; i < run->ncalls && run->phase == HOB_PHASE_TOOLS; i++) {
         const hob_call *c = &run->calls[i];
         row r;
@@ -55,8 +54,14 @@ static void start_pending(hob_op *op) {
         hob_jsonw_kstr(&r.w, "tool", c->name);
         hob_jsonw_kraw(&r.w, "args", c->args);
         hob_jsonw_kstr(&r.w, "run_id", hob_str_z(run->id));
-        row_end(&r, page_of(op));
+        hob_jsonw_kstr_opt(&r.w, "agent", run->agent);
+        row_end(&r, page);
     }
+}
+
+static void start_pending(hob_op *op) {
+    HOB_LIST_EACH (it, &op->s->strands)
+        add_waiting(HOB_CONTAINER(it, hob_strand, link)->run, page_of(op));
     hob_op_done(op, HOB_OK, NULL);
 }
 
@@ -83,8 +88,8 @@ static void start_info(hob_op *op) {
     hob_jsonw_kstr(&r.w, "thinking", hob_str_z(hob_thinking_name(s->thinking)));
     hob_jsonw_kstr_opt(&r.w, "title", s->view->title);
     hob_jsonw_kstr(&r.w, "permission_mode", hob_str_z(hob_mode_name(s->mode)));
-    hob_jsonw_kbool(&r.w, "running", hob_run_active(&s->run) && !s->left_alone);
-    hob_jsonw_kbool(&r.w, "parked", hob_run_parked(&s->run));
+    hob_jsonw_kbool(&r.w, "running", hob_session_active(s) && !s->left_alone);
+    hob_jsonw_kbool(&r.w, "parked", hob_session_parked(s));
     hob_jsonw_kbool(&r.w, "unfinished", s->left_alone);
     hob_jsonw_kstr_opt(&r.w, "run_id", hob_str_z(s->run.id));
     hob_jsonw_kint(&r.w, "last_seq", (int64_t)s->durable);

@@ -2,7 +2,7 @@
  * mailbox.c - events on their way from the loop to one reader on any thread.
  *
  * Durable events are never dropped: the loop looks whether there is room (hob_mailbox_full) and otherwise leaves them
- * in the log, where the reader's cursor finds them later. Deltas join the newest letter of the same stream, so that a
+ * in the log, where the reader's cursor finds them later. Deltas join the newest letter of the same stream if no event came after it, so that a
  * slow reader gets fewer, larger ones; beyond a ceiling they are refused. Whoever leaves something behind for lack of
  * room says so (hob_mailbox_hold), and the reader asks for it when it has read what is there.
  */
@@ -11,7 +11,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { LETTERS = HOB_MAILBOX_EVENTS * 2 }; /* half for events, half for deltas between them */
+enum {
+    LETTERS = HOB_MAILBOX_EVENTS * 2, /* half for events, half for deltas between them */
+    STREAMS = 32                      /* that are looked through for one to join */
+};
 
 void hob_mailbox_init(hob_mailbox *m) {
     *m = (hob_mailbox){.fd = -1, .ended = true};
@@ -24,7 +27,11 @@ static hob_letter *at(hob_mailbox *m, size_t i) {
 
 static void clear(hob_letter *l) {
     hob_event_unref(l->event);
-    if (l->piece) hob_buf_finish(&l->piece->text);
+    if (l->piece) {
+        hob_buf_finish(&l->piece->text);
+        hob_free(l->piece->agent);
+        hob_free(l->piece->branch);
+    }
     hob_free(l->piece);
     *l = (hob_letter){.event = NULL};
 }
@@ -134,8 +141,20 @@ static hob_piece *start_piece(const hob_delta *d, hob_str run, int64_t ts) {
     p->ts = ts;
     memcpy(p->run, run.p, HOB_MIN(run.n, sizeof p->run - 1));
     if (d->tool.n) memcpy(p->tool, d->tool.p, HOB_MIN(d->tool.n, sizeof p->tool - 1));
+    if (d->agent.n) p->agent = hob_dupz(d->agent);
+    if (d->branch.n) p->branch = hob_dupz(d->branch);
     hob_buf_init(&p->text, HOB_EVENT_MAX);
     return p;
+}
+
+/* The letter that this text joins: the newest one of its message, if only text of others came after it. */
+static hob_piece *find_piece(hob_mailbox *m, const hob_delta *d) {
+    for (size_t i = m->count, n = 0; i-- > 0 && n < STREAMS; n++) {
+        hob_letter *l = at(m, i);
+        if (!l->piece) return NULL;
+        if (!strcmp(l->piece->delta.key, d->key)) return continues(l, d) ? l->piece : NULL;
+    }
+    return NULL;
 }
 
 /* Text of any size may enter when no other waits: an answer that is looked at late comes as one piece. */
@@ -148,12 +167,9 @@ bool hob_mailbox_put_delta(hob_mailbox *m, const hob_delta *d, hob_str run, int6
     pthread_mutex_lock(&m->lock);
     bool room = force || has_room(m, text);
     if (room) {
-        hob_letter *last = m->count ? at(m, m->count - 1) : NULL;
-        if (!last || !continues(last, d)) {
-            last = push(m);
-            last->piece = start_piece(d, run, ts);
-        }
-        hob_buf_add(&last->piece->text, text);
+        hob_piece *p = find_piece(m, d);
+        if (!p) p = push(m)->piece = start_piece(d, run, ts);
+        hob_buf_add(&p->text, text);
         m->delta_bytes += text.n;
         signal_fd(m);
     }
@@ -190,6 +206,8 @@ static hob_event *make_delta(const hob_piece *p, hob_str session_id) {
     hob_event *e = NULL;
     hob_draft_init(&d, p->delta.type);
     d.run_id = hob_str_z(p->run);
+    d.agent = hob_str_z(p->agent);
+    d.branch = hob_str_z(p->branch);
     hob_jsonw_init(&w, &d.data);
     write_delta(&w, p);
     int rc = hob_event_encode(&d, session_id, 0, p->ts, &e, NULL);

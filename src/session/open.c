@@ -27,20 +27,24 @@ hob_session *hob_session_new(hob_runtime *rt) {
     hob_list_init(&s->ops);
     hob_list_init(&s->flights);
     hob_list_init(&s->temps);
+    hob_list_init(&s->strands);
+    hob_list_init(&s->sent);
     hob_mailbox_init(&s->box);
     hob_buf_init(&s->system, SYSTEM_MAX);
     hob_buf_init(&s->context_origins, SYSTEM_MAX);
     s->tools = hob_tools_create();
     s->view = hob_view_create();
     hob_run_init(&s->run, hob_str_z(s->id));
+    hob_strand_init(&s->own, s, &s->run);
     return s;
 }
 
 void hob_session_free(hob_session *s) {
     hob_list_remove(&s->link);
     hob_timer_stop(&s->kick);
-    hob_session_drop_wire(s);
-    hob_answer_destroy(s->answer);
+    hob_session_drop_strands(s);
+    hob_strand_finish(&s->own);
+    hob_session_forget_sent(s);
     hob_builtins_destroy(s->builtins);
     hob_tools_destroy(s->tools);
     hob_workspace_close(s->workspace);

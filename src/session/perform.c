@@ -2,7 +2,7 @@
  * perform.c - effects: what pending() lists is started, what it no longer lists is dropped.
  *
  * There is no other place where work begins, so a session that was just opened after a crash and one that never stopped
- * take the same way.
+ * take the same way. Each strand has its own: two may wait for the same moment.
  */
 #include "session/session.h"
 
@@ -12,10 +12,10 @@ static const hob_performer *const performers[HOB_EFFECT_COUNT_] = {
 #undef HOB_X
 };
 
-static hob_flight *find(hob_session *s, const hob_effect *e) {
-    HOB_LIST_EACH (it, &s->flights) {
+static hob_flight *find(const hob_strand *st, const hob_effect *e) {
+    HOB_LIST_EACH (it, &st->s->flights) {
         hob_flight *f = HOB_CONTAINER(it, hob_flight, link);
-        if (f->kind == e->kind && hob_str_eqz(e->key, f->key)) return f;
+        if (f->strand == st && f->kind == e->kind && hob_str_eqz(e->key, f->key)) return f;
     }
     return NULL;
 }
@@ -41,21 +41,22 @@ void hob_flight_fail(hob_flight *f, int code, const hob_error *err) {
     hob_timer_start(&f->later, hob_loop_now(f->s->rt->loop));
 }
 
-static hob_flight *take_off(hob_session *s, const hob_effect *e) {
+static hob_flight *take_off(hob_strand *st, const hob_effect *e) {
     hob_flight *f = HOB_NEW(hob_flight);
-    f->s = s;
+    f->s = st->s;
+    f->strand = st;
     f->kind = e->kind;
     f->seen = true;
     memcpy(f->key, e->key.p, HOB_MIN(e->key.n, sizeof f->key - 1));
-    hob_timer_init(&f->later, s->rt->loop, on_later);
-    hob_list_push(&s->flights, &f->link);
+    hob_timer_init(&f->later, f->s->rt->loop, on_later);
+    hob_list_push(&f->s->flights, &f->link);
     return f;
 }
 
-static void start(hob_session *s, const hob_effect *e) {
+static void start(hob_strand *st, const hob_effect *e) {
     hob_error cancelled = {.code = HOB_ECANCELLED};
-    if (!e->stop && e->after_seq > s->durable) return; /* its intent is not durable yet */
-    hob_flight *f = take_off(s, e);
+    if (!e->stop && e->after_seq > st->s->durable) return; /* its intent is not durable yet */
+    hob_flight *f = take_off(st, e);
     f->stopping = e->stop;
     if (e->stop)
         hob_flight_fail(f, HOB_ECANCELLED, &cancelled);
@@ -74,21 +75,32 @@ static void keep(hob_flight *f, const hob_effect *e) {
     }
 }
 
-void hob_session_perform(hob_session *s) {
+static void perform_strand(hob_strand *st) {
     hob_effect effects[HOB_EFFECTS_MAX];
-    if (s->failed || s->refolding || s->let_go || s->left_alone) return;
-    size_t n = hob_run_pending(&s->run, effects);
-    HOB_LIST_EACH (it, &s->flights) HOB_CONTAINER(it, hob_flight, link)->seen = false;
+    size_t n = hob_run_pending(st->run, effects);
     for (size_t i = 0; i < n; i++) {
-        hob_flight *f = find(s, &effects[i]);
+        hob_flight *f = find(st, &effects[i]);
         if (f)
             keep(f, &effects[i]);
         else
-            start(s, &effects[i]);
+            start(st, &effects[i]);
     }
+}
+
+void hob_session_perform(hob_session *s) {
+    if (s->failed || s->refolding || s->let_go || s->left_alone) return;
+    HOB_LIST_EACH (it, &s->flights) HOB_CONTAINER(it, hob_flight, link)->seen = false;
+    HOB_LIST_EACH (it, &s->strands) perform_strand(HOB_CONTAINER(it, hob_strand, link));
     HOB_LIST_EACH_SAFE (it, &s->flights) {
         hob_flight *f = HOB_CONTAINER(it, hob_flight, link);
         if (!f->seen) hob_flight_end(f);
+    }
+}
+
+void hob_strand_drop_flights(hob_strand *st) {
+    HOB_LIST_EACH_SAFE (it, &st->s->flights) {
+        hob_flight *f = HOB_CONTAINER(it, hob_flight, link);
+        if (f->strand == st) hob_flight_end(f);
     }
 }
 

@@ -19,18 +19,18 @@ static unsigned draw_jitter(void) {
 enum { CONTENT_MAX = HOB_EVENT_MAX - (1u << 16) }; /* leaves room for the rest of the event */
 
 /* The first event said is the answer's end. */
-static void end_answer(hob_session *s, hob_input *in) {
-    s->answer_end = s->view->last_seq + 1;
-    if (s->answer) in->usage = s->answer->usage;
-    in->cost_usd = hob_model_cost(&s->answer_model, &in->usage);
-    hob_session_outcome(s, in);
+static void end_answer(hob_strand *st, hob_input *in) {
+    st->answer_end = st->s->view->last_seq + 1;
+    if (st->answer) in->usage = st->answer->usage;
+    in->cost_usd = hob_model_cost(&st->answer_model, &in->usage);
+    hob_strand_outcome(st, in);
 }
 
-static void give_failure(hob_session *s, const hob_model_outcome *o) {
-    hob_answer *a = s->answer;
+static void give_failure(hob_strand *st, const hob_model_outcome *o) {
+    hob_answer *a = st->answer;
     hob_buf content;
     hob_buf_init(&content, CONTENT_MAX);
-    if (a && hob_answer_content(a, hob_str_z(s->answer_message), s->answer_model.api, false,
+    if (a && hob_answer_content(a, hob_str_z(st->answer_message), st->answer_model.api, false,
                                 &content) < 0)
         hob_buf_reset(&content);
     hob_input in = {.kind = HOB_INPUT_MODEL_FAILED,
@@ -42,32 +42,32 @@ static void give_failure(hob_session *s, const hob_model_outcome *o) {
                     .shown = a && a->shown,
                     .content = hob_buf_str(&content),
                     .jitter = draw_jitter()};
-    end_answer(s, &in);
+    end_answer(st, &in);
     hob_buf_finish(&content);
 }
 
 /* Escapes can make an answer larger than an event may be; asking again would not help. */
-static void give_too_big(hob_session *s) {
+static void give_too_big(hob_strand *st) {
     hob_model_outcome o = {.code = HOB_ETOOBIG, .retry_after_ms = -1};
     hob_fail(&o.error, HOB_ETOOBIG, 0, "the answer is over %u MiB when it is written down",
              HOB_EVENT_MAX >> 20);
-    give_failure(s, &o);
+    give_failure(st, &o);
 }
 
-static void give_answer(hob_session *s) {
-    hob_answer *a = s->answer;
+static void give_answer(hob_strand *st) {
+    hob_answer *a = st->answer;
     hob_buf content;
     hob_buf_init(&content, CONTENT_MAX);
     int rc =
-        hob_answer_content(a, hob_str_z(s->answer_message), s->answer_model.api, true, &content);
+        hob_answer_content(a, hob_str_z(st->answer_message), st->answer_model.api, true, &content);
     hob_input in = {.kind = HOB_INPUT_MODEL_FINISHED,
                     .content = hob_buf_str(&content),
                     .stop = a->stop,
                     .response_id = a->response_id};
     if (rc < 0)
-        give_too_big(s);
+        give_too_big(st);
     else
-        end_answer(s, &in);
+        end_answer(st, &in);
     hob_buf_finish(&content);
 }
 
@@ -80,19 +80,19 @@ static hob_model_outcome ended_early(void) {
 
 static void on_done(const hob_model_outcome *o, void *user) {
     hob_flight *f = user;
-    hob_session *s = f->s;
+    hob_strand *st = f->strand;
     hob_model_outcome early;
     f->impl = NULL;
     hob_flight_end(f);
     hob_crash_point("effect.model.outcome");
-    if (o->code >= 0 && s->answer->stop == HOB_STOP_NONE) {
+    if (o->code >= 0 && st->answer->stop == HOB_STOP_NONE) {
         early = ended_early();
         o = &early;
     }
     if (o->code < 0)
-        give_failure(s, o);
+        give_failure(st, o);
     else
-        give_answer(s);
+        give_answer(st);
 }
 
 static void on_progress(void *user) {
@@ -101,53 +101,55 @@ static void on_progress(void *user) {
 
 /* ---- the effect ------------------------------------------------------------------------------------------ */
 
-static void fill_request(hob_session *s, hob_model_request *rq) {
+static void fill_request(hob_strand *st, hob_model_request *rq) {
+    hob_tools *tools = hob_strand_tools(st);
     *rq = (hob_model_request){.size = sizeof *rq,
-                              .model = s->model.id,
-                              .system = hob_buf_str(&s->system),
-                              .tools = hob_tools_json(s->tools),
-                              .tools_version = hob_tools_version(s->tools),
-                              .thinking = s->thinking,
-                              .max_output = s->run.output_limit,
-                              .context = s->model.context,
-                              .attempt = s->run.attempt,
-                              .history = s->view->history,
-                              .wire = &s->wire,
-                              .session = hob_str_z(s->id)};
+                              .model = st->answer_model.id,
+                              .system = hob_strand_system(st),
+                              .tools = hob_tools_json(tools),
+                              .tools_version = hob_tools_version(tools),
+                              .thinking = hob_strand_thinking(st),
+                              .max_output = st->run->output_limit,
+                              .context = st->answer_model.context,
+                              .attempt = st->run->attempt,
+                              .history = hob_strand_history(st),
+                              .wire = &st->wire,
+                              .session = hob_str_z(st->s->id)};
 }
 
-static void open_answer(hob_session *s, const hob_effect *e) {
+static void open_answer(hob_strand *st, const hob_effect *e) {
     int64_t seq = 0;
-    hob_session_close_answer(s);
-    s->answer = hob_answer_create();
-    s->answer_end = 0;
-    memset(s->answer_message, 0, sizeof s->answer_message);
-    memcpy(s->answer_message, e->key.p, HOB_MIN(e->key.n, sizeof s->answer_message - 1));
-    memcpy(s->answer_run, s->run.id, sizeof s->answer_run);
+    hob_strand_close_answer(st);
+    st->answer = hob_answer_create();
+    st->answer_end = 0;
+    memset(st->answer_message, 0, sizeof st->answer_message);
+    memcpy(st->answer_message, e->key.p, HOB_MIN(e->key.n, sizeof st->answer_message - 1));
+    memcpy(st->answer_run, st->run->id, sizeof st->answer_run);
     hob_str_int(hob_str_skip(e->key, 1), &seq);
-    s->answer_seq = (uint64_t)seq;
+    st->answer_seq = (uint64_t)seq;
+    st->answer_provider = hob_strand_provider(st);
+    st->answer_model = *hob_strand_model(st);
 }
 
 static int start(hob_flight *f, const hob_effect *e) {
     static const hob_model_handler handler = {on_progress, on_done};
-    hob_session *s = f->s;
+    hob_strand *st = f->strand;
     hob_model_request rq;
     hob_error err;
-    open_answer(s, e);
-    s->answer_provider = s->provider;
-    s->answer_model = s->model;
-    if (s->wire && s->wire_owner != s->provider->ops) hob_session_drop_wire(s);
-    s->wire_owner = s->provider->ops;
-    fill_request(s, &rq);
+    open_answer(st, e);
+    hob_provider *p = st->answer_provider;
+    if (st->wire && st->wire_owner != p->ops) hob_strand_drop_wire(st);
+    st->wire_owner = p->ops;
+    fill_request(st, &rq);
     hob_crash_point("effect.model.before");
-    int rc = s->provider->ops->start(s->provider, &rq, s->answer, &handler, f, call_of(f), &err);
+    int rc = p->ops->start(p, &rq, st->answer, &handler, f, call_of(f), &err);
     hob_crash_point("effect.model.after");
     if (rc < 0) hob_flight_fail(f, rc, &err);
     return rc;
 }
 
 static void cancel_call(hob_flight *f) {
-    if (f->impl) f->s->answer_provider->ops->cancel(*call_of(f));
+    if (f->impl) f->strand->answer_provider->ops->cancel(*call_of(f));
     f->impl = NULL;
 }
 
@@ -160,24 +162,24 @@ static void stop(hob_flight *f, bool hard) {
 }
 
 void hob_model_failed(hob_flight *f) {
-    hob_session *s = f->s;
+    hob_strand *st = f->strand;
     hob_model_outcome o = {.code = f->code,
                            .error = f->err,
                            .status = f->err.sub,
                            .retryable = hob_error_retryable(f->code),
                            .retry_after_ms = -1};
     hob_flight_end(f);
-    give_failure(s, &o);
+    give_failure(st, &o);
 }
 
 static void destroy(hob_flight *f) {
     cancel_call(f);
 }
 
-void hob_session_drop_wire(hob_session *s) {
-    if (s->wire && s->wire_owner && s->wire_owner->wire_destroy)
-        s->wire_owner->wire_destroy(s->wire);
-    s->wire = NULL;
+void hob_strand_drop_wire(hob_strand *st) {
+    if (st->wire && st->wire_owner && st->wire_owner->wire_destroy)
+        st->wire_owner->wire_destroy(st->wire);
+    st->wire = NULL;
 }
 
 const hob_performer hob_perform_call_model = {start, stop, destroy};

@@ -23,7 +23,7 @@ typedef struct tool_flight {
 /* ---- outcomes ---------------------------------------------------------------------------------------------- */
 
 static void give(hob_flight *f, const hob_tool_result *r) {
-    hob_session *s = f->s;
+    hob_strand *st = f->strand;
     tool_flight *t = f->impl;
     hob_buf content, actions;
     char call[64];
@@ -31,7 +31,7 @@ static void give(hob_flight *f, const hob_tool_result *r) {
     hob_buf_init(&content, HOB_EVENT_MAX);
     hob_buf_init(&actions, HOB_EVENT_MAX);
     hob_buf_add(&content, r->content);
-    if (r->actions) hob_session_take_actions(s, call, r->actions, &actions, &content);
+    if (r->actions) hob_strand_take_actions(st, call, r->actions, &actions, &content);
     hob_input in = {.kind = HOB_INPUT_TOOL_FINISHED,
                     .call = hob_str_z(call),
                     .outcome = r->outcome,
@@ -39,10 +39,10 @@ static void give(hob_flight *f, const hob_tool_result *r) {
                     .actions = hob_buf_str(&actions),
                     .exit_code = r->exit_code,
                     .truncated = r->truncated,
-                    .duration_ms = t ? hob_session_now(s) - t->started : 0};
+                    .duration_ms = t ? hob_session_now(st->s) - t->started : 0};
     hob_flight_end(f);
     hob_crash_point("effect.tool.outcome");
-    hob_session_outcome(s, &in);
+    hob_strand_outcome(st, &in);
     hob_buf_finish(&content);
     hob_buf_finish(&actions);
 }
@@ -62,7 +62,7 @@ static void on_output(void *user, hob_str chunk) {
     hob_tool_output o = {
         .call = t->call->call, .text = chunk, .offset = t->shown, .started = t->started_seq};
     t->shown += chunk.n;
-    hob_session_tool_output(t->f->s, &o);
+    hob_strand_tool_output(t->f->strand, &o);
 }
 
 static void on_done(void *user, const hob_tool_result *r) {
@@ -98,22 +98,22 @@ void hob_tool_failed(hob_flight *f) {
 
 /* ---- the effect ------------------------------------------------------------------------------------------------ */
 
-static hob_tool_call *make_call(hob_session *s, const hob_call *c, hob_arena *a) {
+static hob_tool_call *make_call(const hob_strand *st, const hob_call *c, hob_arena *a) {
     hob_tool_call *call = HOB_ARENA_NEW(a, hob_tool_call);
     *call = (hob_tool_call){.size = sizeof *call,
-                            .session = hob_arena_dup(a, hob_str_z(s->id)),
-                            .run = hob_arena_dup(a, hob_str_z(s->run.id)),
+                            .session = hob_arena_dup(a, hob_str_z(st->s->id)),
+                            .run = hob_arena_dup(a, hob_str_z(st->run->id)),
                             .call = hob_arena_dup(a, c->call),
                             .tool = hob_arena_dup(a, c->name),
                             .args = hob_arena_dup(a, c->args),
-                            .cwd = hob_arena_dup(a, hob_str_z(s->cwd))};
+                            .cwd = hob_arena_dup(a, hob_str_z(st->s->cwd))};
     return call;
 }
 
 static int start(hob_flight *f, const hob_effect *e) {
     static const hob_reply_handler handler = {on_output, on_done};
     hob_session *s = f->s;
-    const hob_tool *tool = hob_tools_find(s->tools, e->call->name);
+    const hob_tool *tool = hob_tools_find(hob_strand_tools(f->strand), e->call->name);
     hob_error err;
     if (!tool) { /* a tool of the host that this program does not have any more */
         hob_fail(&err, HOB_ENOENT, 0, "error: there is no tool %.*s now", HOB_FMT(e->call->name));
@@ -127,7 +127,7 @@ static int start(hob_flight *f, const hob_effect *e) {
     t->started = hob_session_now(s);
     t->started_seq = e->call->started_seq;
     if (!t->tool.timeout_ms) t->tool.timeout_ms = DEFAULT_TIMEOUT_MS;
-    t->call = make_call(s, e->call, arena);
+    t->call = make_call(f->strand, e->call, arena);
     hob_timer_init(&t->timeout, s->rt->loop, on_timeout);
     hob_timer_init(&t->grace, s->rt->loop, on_grace_over);
     hob_timer_start(&t->timeout, hob_loop_now(s->rt->loop) + t->tool.timeout_ms);

@@ -1,7 +1,7 @@
 /*
  * reader.c - what the reader gets next: durable events in order, and between them the text that streams (stream.c).
  *
- * The reader's cursor is (seq, message, offset a block). Events come from the tail that the session keeps, or from the
+ * The reader's cursor is a seq, and an offset a block of each message that is being made. Events come from the tail that the session keeps, or from the
  * store when the reader is further behind. A handle that is never read keeps a little, for a reader who is late, and then
  * nothing: its cursor goes back to where it began, and what follows stands in the store.
  */
@@ -77,9 +77,8 @@ static bool put_next(hob_session *s) {
 
 /* Nothing will happen by itself, and all that happened is durable. */
 static bool settled(hob_session *s) {
-    bool idle = !hob_run_active(&s->run) && s->run.settled;
-    bool alone = hob_run_parked(&s->run) && s->approver == HOB_APPROVER_NONE;
-    return (idle || alone || s->left_alone) && s->durable == s->view->last_seq;
+    bool alone = hob_session_parked(s) && s->approver == HOB_APPROVER_NONE;
+    return (hob_session_idle(s) || alone || s->left_alone) && s->durable == s->view->last_seq;
 }
 
 static void call_back(hob_session *s) {
@@ -104,7 +103,7 @@ static void give_up_waiting(hob_session *s) {
     if (!s->reading || s->on_event || !hob_mailbox_forsake(&s->box)) return;
     s->reading = false;
     s->cursor = s->live_from;
-    s->sent_message[0] = 0;
+    hob_session_forget_sent(s);
 }
 
 void hob_session_deliver(hob_session *s) {
@@ -124,8 +123,8 @@ void hob_session_deliver(hob_session *s) {
 void hob_session_publish(hob_session *s) {
     hob_runtime *rt = s->rt;
     pthread_mutex_lock(&rt->lock);
-    s->pub.running = hob_run_active(&s->run) && !s->left_alone;
-    s->pub.parked = hob_run_parked(&s->run) && s->durable == s->view->last_seq;
+    s->pub.running = hob_session_active(s) && !s->left_alone;
+    s->pub.parked = hob_session_parked(s) && s->durable == s->view->last_seq;
     s->pub.settled = settled(s);
     s->pub.failed = s->failed != 0;
     pthread_cond_broadcast(&rt->cond);

@@ -6,19 +6,18 @@
  *
  *     say (decide) -> append (seq, views change) -> commit -> durable -> readers, effects, operations
  *
- * append.c owns that way. perform.c compares what pending() lists with what is under way; each effect has its own
- * file (perform_model.c, perform_tool.c, perform_timer.c).
+ * append.c owns that way. Several agents may be at work at once, each a strand (strand.h). perform.c compares what
+ * pending() lists with what is under way; each effect has its own file (perform_model.c, perform_tool.c,
+ * perform_timer.c).
  */
 #ifndef HOB_SRC_SESSION_H
 #define HOB_SRC_SESSION_H
 
 #include <hob/session.h>
 
-#include "model/model.h"
-#include "run/run.h"
 #include "session/definitions.h"
+#include "session/strand.h"
 #include "store/store.h"
-#include "tool/tool.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -103,12 +102,14 @@ typedef struct hob_delta {
     char key[32]; /* message or call id */
     int block;
     size_t offset;
-    hob_str tool; /* name, for arguments; copied */
+    hob_str tool;          /* name, for arguments; copied */
+    hob_str agent, branch; /* of the envelope; copied */
 } hob_delta;
 
 typedef struct hob_piece { /* a delta that may still grow */
     hob_delta delta;
     char tool[72], run[64];
+    char *agent, *branch; /* heap, or NULL */
     int64_t ts;
     hob_buf text;
 } hob_piece;
@@ -153,6 +154,7 @@ typedef struct hob_flight hob_flight; /* an effect under way */
 struct hob_flight {
     hob_list link;
     hob_session *s;
+    hob_strand *strand; /* whose effect it is */
     hob_effect_kind kind;
     char key[64];
     hob_ending stopping;
@@ -162,8 +164,6 @@ struct hob_flight {
     int code;
     hob_error err;
 };
-
-enum { HOB_MAX_BLOCKS = 64 };
 
 /* Values of temp: keys that a call has set, until its batch is done. */
 typedef struct hob_temp {
@@ -197,13 +197,14 @@ struct hob_session {
     char *model_name; /* provider/id, or scripted:FILE; heap */
     hob_provider *provider;
     hob_thinking thinking;
-    hob_wire *wire;
-    const hob_provider_ops *wire_owner;
     /* views */
     hob_view *view;
     hob_run run;
     hob_list temps; /* hob_temp */
     bool temp_kept; /* the values of temp: keys that the log names are in the view */
+    /* who is at work */
+    hob_strand own;
+    hob_list strands; /* own is the first */
     /* the log's way */
     uint64_t epoch, durable, submitted;
     hob_event **tail; /* events [tail_base .. tail_base + ntail), the newest ones */
@@ -233,22 +234,12 @@ struct hob_session {
     /* effects */
     hob_list flights;
     hob_timer kick;
-    /* the answer being streamed */
-    hob_answer *answer;
-    char answer_message[24];
-    char answer_run[64];
-    uint64_t answer_seq;           /* of its model_call_started */
-    uint64_t answer_end;           /* of the event that ended it; 0 = it is being made */
-    hob_provider *answer_provider; /* who makes it: the session's model may change meanwhile */
-    hob_model_info answer_model;
     /* the reader */
     hob_mailbox box;
     uint64_t cursor, cold_from;
     bool reading; /* events are put into the mailbox: somebody reads, or may still begin to */
     bool reading_cold;
-    char sent_message[24];
-    size_t sent[HOB_MAX_BLOCKS];
-    bool sent_all;
+    hob_list sent;      /* hob_sent: messages of which the reader has some */
     uint64_t live_from; /* messages after this come with deltas; those before are history */
     hob_event_fn on_event;
     void *on_event_user;
@@ -259,9 +250,8 @@ struct hob_session {
 int64_t hob_session_now(hob_session *s);
 
 /* ---- append.c ----------------------------------------------------------------------------------------- */
-/* Feeds an input to the run until it and what follows from it are said, commits, performs. */
+/* hob_strand_input for the session's own strand; a verdict goes to the strand that has the call. */
 int hob_session_input(hob_session *s, hob_input *in, hob_error *err);
-/* The same for what nobody waits for: if it cannot be written, the session has failed. */
 void hob_session_outcome(hob_session *s, hob_input *in);
 /* A draft of the session's own (settings, notes). */
 int hob_session_append(hob_session *s, hob_draft *d, hob_error *err);
@@ -272,7 +262,6 @@ void hob_session_rest(hob_session *s); /* one that is settled lets go of what it
 void hob_session_trim_tail(hob_session *s);
 int hob_session_usable(hob_session *s, hob_error *err); /* or why nothing can be written now */
 void hob_session_fail(hob_session *s, int code, const hob_error *err);
-void hob_session_env(hob_session *s, hob_run_env *env);
 void hob_session_publish(hob_session *s); /* pub.*, and wakes who waits */
 /* Ends op when everything appended so far is durable. */
 void hob_session_op_after(hob_session *s, hob_op *op);
@@ -280,8 +269,8 @@ void hob_session_op_after(hob_session *s, hob_op *op);
 /* ---- state.c -------------------------------------------------------------------------------------------- */
 /* What a tool asked for, as the event has it; values of temp: keys are put aside. A change that the state has no room
  * for is left out, and `content` (a JSON array) says so. */
-void hob_session_take_actions(hob_session *s, const char *call, const hob_actions *a, hob_buf *out,
-                              hob_buf *content);
+void hob_strand_take_actions(hob_strand *st, const char *call, const hob_actions *a, hob_buf *out,
+                             hob_buf *content);
 /* An event was appended, by this process: values that it only names join the view, or end. */
 void hob_session_note_temp(hob_session *s, const hob_event *e, const hob_json *data);
 void hob_session_drop_temps(hob_session *s);
@@ -304,20 +293,11 @@ void hob_flight_end(hob_flight *f); /* unlinks and destroys */
 void hob_model_failed(hob_flight *f);
 void hob_tool_failed(hob_flight *f);
 
-void hob_session_drop_wire(hob_session *s);
-
 /* ---- reader.c, stream.c ----------------------------------------------------------------------------------- */
 void hob_session_deliver(hob_session *s); /* durable events and deltas into the mailbox */
 void hob_session_stream(hob_session *s);
 /* Deltas that go before this event. False: no room now. */
 bool hob_session_stream_before(hob_session *s, const hob_event *e);
-void hob_session_close_answer(hob_session *s);
-typedef struct hob_tool_output {
-    hob_str call, text;
-    size_t offset;
-    uint64_t started; /* seq of its tool_started */
-} hob_tool_output;
-void hob_session_tool_output(hob_session *s, const hob_tool_output *o);
 
 /* ---- wait.c: a predicate for hob_wait_for ----------------------------------------------------------------- */
 bool hob_session_at_rest(void *session);

@@ -13,15 +13,15 @@ enum {
 
 /* ---- what a tool asked for ------------------------------------------------------------------------------- */
 
-static int check_room(hob_session *s, const hob_actions *a, hob_error *err) {
+static int check_room(const hob_strand *st, const hob_actions *a, hob_error *err) {
     const hob_state_limits limits = HOB_STATE_LIMITS;
     size_t waiting = a->changes.bytes;
-    for (size_t i = 0; i < s->run.ncalls; i++)
-        waiting += s->run.calls[i].delta.n + s->run.calls[i].removed.n;
+    for (size_t i = 0; i < st->run->ncalls; i++)
+        waiting += st->run->calls[i].delta.n + st->run->calls[i].removed.n;
     if (waiting > BATCH_MAX)
         return hob_fail(err, HOB_ETOOBIG, 0,
                         "the calls of one answer may change %d bytes of state together", BATCH_MAX);
-    return hob_overlay_check(&a->changes, &s->view->state, &limits, err);
+    return hob_overlay_check(&a->changes, &st->s->view->state, &limits, err);
 }
 
 /* One more block at the end of a JSON array. */
@@ -42,19 +42,19 @@ static void put_aside(hob_session *s, const char *call, const hob_state *changes
     hob_list_push(&s->temps, &t->link);
 }
 
-void hob_session_take_actions(hob_session *s, const char *call, const hob_actions *a, hob_buf *out,
-                              hob_buf *content) {
+void hob_strand_take_actions(hob_strand *st, const char *call, const hob_actions *a, hob_buf *out,
+                             hob_buf *content) {
     hob_actions taken = *a; /* borrows; is never finished */
     char words[700];
     hob_error err;
     hob_jsonw w;
-    if (check_room(s, a, &err) < 0) {
+    if (check_room(st, a, &err) < 0) {
         snprintf(words, sizeof words, "warning: the change of state was refused: %s", err.message);
         add_words(content, words);
         taken.changes = (hob_state){.count = 0};
     }
     if (!hob_actions_any(&taken)) return;
-    if (taken.changes.count) put_aside(s, call, &taken.changes);
+    if (taken.changes.count) put_aside(st->s, call, &taken.changes);
     hob_jsonw_init(&w, out);
     hob_actions_write(&taken, &w);
 }

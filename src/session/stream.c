@@ -5,6 +5,9 @@
  * gets everything since its offset as one delta. Once it is made, the durable message has the text, and a reader that
  * saw nothing of it yet gets its deltas from there. So the deltas of a message always stand between its
  * model_call_started and its end, and add up to its text; only the history from before the reader came has none.
+ *
+ * Several agents may answer at once: the deltas of their messages stand between each other. What the reader has of a
+ * message is kept for each (hob_sent), from its opening until its end went to the reader; the strand may be gone by then.
  */
 #include "session/session.h"
 
@@ -18,47 +21,97 @@ static hob_event_type delta_type(hob_block_kind k) {
     return HOB_EVENT_UNKNOWN;
 }
 
+/* ---- what the reader has of each message -------------------------------------------------------------- */
+
+static hob_sent *find_sent(hob_session *s, hob_str message) {
+    HOB_LIST_EACH (it, &s->sent) {
+        hob_sent *x = HOB_CONTAINER(it, hob_sent, link);
+        if (hob_str_eqz(hob_str_first(message, sizeof x->message - 1), x->message)) return x;
+    }
+    return NULL;
+}
+
+static hob_sent *add_sent(hob_session *s, hob_str message, hob_str run) {
+    hob_sent *x = HOB_NEW(hob_sent);
+    snprintf(x->message, sizeof x->message, "%.*s", HOB_FMT(message));
+    snprintf(x->run, sizeof x->run, "%.*s", HOB_FMT(run));
+    hob_list_push(&s->sent, &x->link);
+    return x;
+}
+
+static void forget(hob_sent *x) {
+    if (!x) return;
+    hob_list_remove(&x->link);
+    hob_free(x);
+}
+
+void hob_session_forget_sent(hob_session *s) {
+    while (!hob_list_empty(&s->sent)) forget(HOB_LIST_FIRST(&s->sent, hob_sent, link));
+}
+
+static void forget_run(hob_session *s, hob_str run) {
+    HOB_LIST_EACH_SAFE (it, &s->sent) {
+        hob_sent *x = HOB_CONTAINER(it, hob_sent, link);
+        if (hob_str_eqz(run, x->run)) forget(x);
+    }
+}
+
+/* Messages that came to nothing end with these; so does all of a run. */
+static void forget_ended(hob_session *s, const hob_event *e) {
+    if (hob_list_empty(&s->sent)) return;
+    if (e->type == HOB_EVENT_RUN_FINISHED) forget_run(s, e->run_id);
+    if (e->type != HOB_EVENT_MODEL_CALL_FAILED && e->type != HOB_EVENT_TURN_DISCARDED) return;
+    hob_arena *a = hob_arena_create(0);
+    forget(find_sent(s, hob_json_get_str(hob_event_parse(e, a), "message")));
+    hob_arena_destroy(a);
+}
+
 /* ---- putting what is new of a block ------------------------------------------------------------------- */
 
 typedef struct stream {
     hob_session *s;
-    hob_str message, run;
+    hob_str message, run, agent, branch;
     bool force; /* the ceiling does not count */
+    hob_sent *sent;
 } stream;
 
 static bool put(const stream *t, hob_delta *d, hob_str text) {
     hob_mailbox *box = &t->s->box;
     memcpy(d->key, t->message.p, HOB_MIN(t->message.n, sizeof d->key - 1));
+    d->agent = t->agent;
+    d->branch = t->branch;
     if (hob_mailbox_put_delta(box, d, t->run, hob_session_now(t->s), text, t->force)) return true;
     hob_mailbox_hold(box);
     return false;
 }
 
-static bool open_message(const stream *t) {
-    hob_session *s = t->s;
-    if (hob_str_eqz(t->message, s->sent_message)) return true;
+static bool open_message(stream *t) {
+    t->sent = find_sent(t->s, t->message);
+    if (t->sent) return true;
     if (!put(t, &(hob_delta){.type = HOB_EVENT_MESSAGE_OPEN}, HOB_STR_NULL)) return false;
-    memset(s->sent_message, 0, sizeof s->sent_message);
-    memcpy(s->sent_message, t->message.p, HOB_MIN(t->message.n, sizeof s->sent_message - 1));
-    memset(s->sent, 0, sizeof s->sent);
-    s->sent_all = false;
+    t->sent = add_sent(t->s, t->message, t->run);
     return true;
 }
 
 static bool put_block(const stream *t, size_t i, hob_event_type type, hob_str text, hob_str tool) {
-    hob_session *s = t->s;
-    if (type == HOB_EVENT_UNKNOWN || i >= HOB_MAX_BLOCKS || text.n <= s->sent[i]) return true;
-    hob_delta d = {.type = type, .block = (int)i, .offset = s->sent[i], .tool = tool};
-    if (!put(t, &d, hob_str_skip(text, s->sent[i]))) return false;
-    s->sent[i] = text.n;
+    size_t *upto = i < HOB_MAX_BLOCKS ? &t->sent->upto[i] : NULL;
+    if (type == HOB_EVENT_UNKNOWN || !upto || text.n <= *upto) return true;
+    hob_delta d = {.type = type, .block = (int)i, .offset = *upto, .tool = tool};
+    if (!put(t, &d, hob_str_skip(text, *upto))) return false;
+    *upto = text.n;
     return true;
 }
 
 /* ---- of an answer that is being made ------------------------------------------------------------------- */
 
-static bool put_answer(hob_session *s, bool force) {
-    const hob_answer *a = s->answer;
-    stream t = {s, hob_str_z(s->answer_message), hob_str_z(s->answer_run), force};
+static bool put_answer(hob_strand *st, bool force) {
+    const hob_answer *a = st->answer;
+    stream t = {.s = st->s,
+                .message = hob_str_z(st->answer_message),
+                .run = hob_str_z(st->answer_run),
+                .agent = hob_str_z(st->agent),
+                .branch = hob_str_z(st->branch),
+                .force = force};
     bool room = open_message(&t);
     for (size_t i = 0; room && i < a->nblocks; i++) {
         const hob_block *b = &a->blocks[i];
@@ -68,14 +121,21 @@ static bool put_answer(hob_session *s, bool force) {
     return room;
 }
 
-/* A reader that saw the beginning gets the rest, whatever its size: once, since it sees no other beginning before. */
-void hob_session_close_answer(hob_session *s) {
-    if (s->answer && s->reading && !strcmp(s->sent_message, s->answer_message)) {
-        put_answer(s, true);
-        s->sent_all = true;
+/* A reader that saw the beginning gets the rest, whatever its size: once, since it sees no other beginning of this
+ * strand before. */
+void hob_strand_close_answer(hob_strand *st) {
+    hob_session *s = st->s;
+    hob_sent *x = st->answer ? find_sent(s, hob_str_z(st->answer_message)) : NULL;
+    if (x && s->reading) {
+        put_answer(st, true);
+        x->all = true;
     }
-    hob_answer_destroy(s->answer);
-    s->answer = NULL;
+    hob_strand_drop_answer(st);
+}
+
+void hob_strand_drop_answer(hob_strand *st) {
+    hob_answer_destroy(st->answer);
+    st->answer = NULL;
 }
 
 /* ---- of a message that was made ------------------------------------------------------------------------- */
@@ -94,41 +154,67 @@ static bool put_content(const stream *t, const hob_json *b, size_t i) {
 static bool put_message(hob_session *s, const hob_event *e) {
     hob_arena *a = hob_arena_create(0);
     const hob_json *d = hob_event_parse(e, a);
-    stream t = {.s = s, .message = hob_json_get_str(d, "message"), .run = e->run_id};
+    stream t = {.s = s,
+                .message = hob_json_get_str(d, "message"),
+                .run = e->run_id,
+                .agent = e->agent,
+                .branch = e->branch};
     bool room = open_message(&t);
     size_t i = 0;
-    for (const hob_json *b = hob_json_first(hob_json_get(d, "content")); b && room && !s->sent_all;
+    for (const hob_json *b = hob_json_first(hob_json_get(d, "content")); b && room && !t.sent->all;
          b = hob_json_next(b))
         room = put_content(&t, b, i++);
+    if (room) forget(t.sent);
     hob_arena_destroy(a);
     return room;
 }
 
 /* ---- when ------------------------------------------------------------------------------------------------- */
 
-bool hob_session_stream_before(hob_session *s, const hob_event *e) {
-    if (s->answer && e->seq == s->answer_end) {
-        if (!put_answer(s, false)) return false;
-        hob_session_close_answer(s);
-        return true;
+static hob_strand *ends_answer(hob_session *s, const hob_event *e) {
+    HOB_LIST_EACH (it, &s->strands) {
+        hob_strand *st = HOB_CONTAINER(it, hob_strand, link);
+        if (st->answer && e->seq == st->answer_end) return st;
     }
-    if (e->type != HOB_EVENT_ASSISTANT_MESSAGE || e->seq <= s->live_from) return true;
-    return put_message(s, e);
+    return NULL;
 }
 
-void hob_session_stream(hob_session *s) {
+bool hob_session_stream_before(hob_session *s, const hob_event *e) {
+    hob_strand *st = ends_answer(s, e);
+    if (st) {
+        if (!put_answer(st, false)) return false;
+        hob_strand_drop_answer(st);
+        forget(find_sent(s, hob_str_z(st->answer_message)));
+    } else if (e->type == HOB_EVENT_ASSISTANT_MESSAGE && e->seq > s->live_from) {
+        if (!put_message(s, e)) return false;
+    }
+    forget_ended(s, e);
+    return true;
+}
+
+static void stream_strand(hob_strand *st) {
+    hob_session *s = st->s;
     uint64_t seen = s->reading ? s->cursor : s->durable;
-    if (!s->answer || seen < s->answer_seq) return;
-    if (s->answer_end && seen >= s->answer_end)
-        hob_session_close_answer(s);
+    if (!st->answer || seen < st->answer_seq) return;
+    if (st->answer_end && seen >= st->answer_end)
+        hob_strand_close_answer(st);
     else if (!s->reading)
         hob_mailbox_hold(&s->box);
     else if (s->cursor >= s->durable)
-        put_answer(s, false);
+        put_answer(st, false);
 }
 
-void hob_session_tool_output(hob_session *s, const hob_tool_output *o) {
-    stream t = {.s = s, .message = o->call, .run = hob_str_z(s->run.id)};
+void hob_session_stream(hob_session *s) {
+    HOB_LIST_EACH (it, &s->strands) stream_strand(HOB_CONTAINER(it, hob_strand, link));
+}
+
+void hob_strand_tool_output(hob_strand *st, const hob_tool_output *o) {
+    hob_session *s = st->s;
+    stream t = {.s = s,
+                .message = o->call,
+                .run = hob_str_z(st->run->id),
+                .agent = hob_str_z(st->agent),
+                .branch = hob_str_z(st->branch)};
     hob_delta d = {.type = HOB_EVENT_TOOL_OUTPUT_DELTA, .offset = o->offset};
     if (!s->reading || s->cursor < s->durable || s->cursor < o->started)
         return; /* the reader has not seen the call start yet */

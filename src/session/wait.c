@@ -68,7 +68,7 @@ typedef struct reading {
 static void start_seek(hob_op *op) {
     reading *r = HOB_CONTAINER(op, reading, op);
     hob_mailbox_clear(&op->s->box);
-    op->s->sent_message[0] = 0;
+    hob_session_forget_sent(op->s);
     op->s->reading = true;
     op->s->live_from = op->s->durable;
     op->s->cursor = HOB_MIN(r->seq, op->s->durable);

@@ -93,6 +93,25 @@ static void test_session_mailbox__text_of_one_stream_grows_in_its_place(void **s
     hob_mailbox_finish(&l.box);
 }
 
+/* Two agents answer at once and nobody reads: two letters, not one for each word. An event keeps its place. */
+static void test_session_mailbox__streams_grow_side_by_side(void **state) {
+    letters l;
+    (void)state;
+    hob_mailbox_init(&l.box);
+    assert_true(put_text(&l, "m1", 0, HOB_STR("one ")));
+    assert_true(put_text(&l, "m2", 0, HOB_STR("uno ")));
+    assert_true(put_text(&l, "m1", 4, HOB_STR("two")));
+    assert_true(put_text(&l, "m2", 4, HOB_STR("due")));
+    put_event(&l, 7);
+    assert_true(put_text(&l, "m1", 7, HOB_STR(" three")));
+    assert_string_equal(take(&l), "m1+0:one two");
+    assert_string_equal(take(&l), "m2+0:uno due");
+    assert_string_equal(take(&l), "#7");
+    assert_string_equal(take(&l), "m1+7: three");
+    assert_string_equal(take(&l), "");
+    hob_mailbox_finish(&l.box);
+}
+
 /* Text that finds no room is refused, so that its sender can give all of it later. */
 static void test_session_mailbox__unread_text_has_a_ceiling(void **state) {
     letters l;
@@ -158,6 +177,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_mailbox__order_is_kept_as_the_ring_goes_round),
         cmocka_unit_test(test_session_mailbox__text_of_one_stream_grows_in_its_place),
+        cmocka_unit_test(test_session_mailbox__streams_grow_side_by_side),
         cmocka_unit_test(test_session_mailbox__unread_text_has_a_ceiling),
         cmocka_unit_test(test_session_mailbox__many_streams_have_a_ceiling_too),
         cmocka_unit_test(test_session_mailbox__the_fd_says_when_to_read),

@@ -57,7 +57,7 @@ static int read_all(host *r, seen *n) {
 static void assert_nothing_kept(host *r) {
     char model[8];
     hob_session_model(r->s, model, sizeof model);
-    assert_null(r->s->answer);
+    assert_null(r->s->own.answer);
     assert_null(r->s->tail);
     assert_null(r->s->box.ring);
 }
