@@ -77,7 +77,7 @@ typedef struct hob_session_opts {
     const hob_tool *tools; /* tools of the host */
     size_t ntools;
     hob_definitions *definitions; /* agents, skills and commands for its runs; NULL = none */
-    const char *agent; /* of those, the one to be; NULL = the session's, else hob's own */
+    const char *agent_name; /* of those, the one to be; "" = hob's own, NULL = the session's */
 } hob_session_opts;
 #define HOB_SESSION_OPTS_INIT                                                                      \
     { .size = sizeof(hob_session_opts) }

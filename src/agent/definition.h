@@ -122,7 +122,7 @@ int hob_def_list_copy(const hob_def_list *l, hob_definition_kind kind, hob_str n
 /* All of a kind that are live, in the order of their names. */
 size_t hob_def_list_all(const hob_def_list *l, hob_definition_kind kind, hob_arena *a,
                         hob_definition **out);
-/* Why there is none of that name: not trusted, refused, or nothing like it; says what to do. HOB_EACCES, HOB_ENOENT. */
+/* Why there is none of that name: not trusted, refused, or nothing like it; says what to do. HOB_ENOENT. */
 int hob_def_list_missing(const hob_def_list *l, hob_definition_kind kind, hob_str name,
                          hob_error *err);
 /* What it takes away from whoever uses it; borrows from x, `who` lies in the arena. */

@@ -130,21 +130,20 @@ static void print_table(hob_cli *cli, const hob_definitions *d, unsigned wanted)
         if (is_wanted(hob_definitions_at(d, i), wanted)) tell_why(cli, hob_definitions_at(d, i));
 }
 
-static int trusted(hob_cli *cli, const hob_listing_opts *o) {
+static int trusted(hob_cli *cli, bool trust) {
     hob_error err = {.code = HOB_OK};
     hob_str state = hob_config_state_dir(cli->config);
-    if (o->trust || !state.n) return o->trust;
+    if (trust || !state.n) return trust;
     int code = hob_trust_check(state.p, cli->cwd, &err);
     if (code < 0) hob_tell_error(cli, &err);
     return code > 0;
 }
 
 /* The mode in force is the widest that a file may ask for. */
-static int open_definitions(hob_cli *cli, const hob_listing_opts *o, hob_definitions **out,
-                            hob_error *err) {
+int hob_cli_definitions_open(hob_cli *cli, bool trust, hob_definitions **out, hob_error *err) {
     hob_definitions_opts how = HOB_DEFINITIONS_OPTS_INIT;
     hob_discover_opts where = HOB_DISCOVER_OPTS_INIT;
-    int code = hob_cli_config(cli, o->trust, err);
+    int code = hob_cli_config(cli, trust, err);
     if (code < 0) return code;
     hob_str mode = hob_config_get(cli->config, "permissions.mode"); /* JSON: a quoted word */
     char *word = mode.n > 2 ? hob_dupz(hob_str_n(mode.p + 1, mode.n - 2)) : NULL;
@@ -154,7 +153,7 @@ static int open_definitions(hob_cli *cli, const hob_listing_opts *o, hob_definit
     if (code < 0) return code;
     where.config = cli->config;
     where.cwd = cli->cwd;
-    where.trusted = trusted(cli, o);
+    where.trusted = trusted(cli, trust);
     code = hob_definitions_discover(*out, &where, err);
     if (code < 0) hob_definitions_destroy(*out);
     return code;
@@ -162,7 +161,7 @@ static int open_definitions(hob_cli *cli, const hob_listing_opts *o, hob_definit
 
 static int list(hob_cli *cli, const hob_listing_opts *o, unsigned wanted, hob_error *err) {
     hob_definitions *d;
-    int code = open_definitions(cli, o, &d, err);
+    int code = hob_cli_definitions_open(cli, o->trust, &d, err);
     if (code < 0) return code;
     if (!o->json) print_table(cli, d, wanted);
     for (size_t i = 0; i < hob_definitions_count(d) && o->json; i++)

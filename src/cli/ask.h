@@ -12,7 +12,7 @@ typedef struct hob_ask {
     bool print, cont, fork, no_session, trust, offline, version;
     hob_maybe resume;
     const char *output_format, *input_format, *session_id, *model, *thinking;
-    const char *permission_mode, *sandbox, *system_prompt, *append_system_prompt, *out_file;
+    const char *permission_mode, *sandbox, *system_prompt, *append_system_prompt, *out_file, *agent;
     hob_words add_dirs, images, allow, deny;
     int64_t max_turns, max_tokens, max_tool_calls;
     double max_cost, timeout;

@@ -167,6 +167,8 @@ typedef struct hob_listing_opts {
     hob_common common;
     bool json, trust;
 } hob_listing_opts;
+/* What is defined for this folder and this user. `trust`: as if the folder were trusted. */
+int hob_cli_definitions_open(hob_cli *cli, bool trust, hob_definitions **out, hob_error *err);
 /* Lists the definitions of which `wanted` has the bit (1 << kind). Returns the exit code. */
 int hob_cli_definitions(hob_cli *cli, const hob_command *c, unsigned wanted, char *const *argv);
 

@@ -109,6 +109,7 @@ int hob_ask_open(hob_cli *cli, const hob_ask *a, bool prompted, hob_approver app
     x.o.cwd = a->resume.value && !a->common.cd ? NULL : cli->cwd;
     x.o.model = a->model;
     x.o.thinking = a->thinking;
+    x.o.agent_name = a->agent;
     x.o.permission_mode = a->permission_mode;
     x.o.allow = a->allow.at;
     x.o.deny = a->deny.at;
@@ -120,7 +121,9 @@ int hob_ask_open(hob_cli *cli, const hob_ask *a, bool prompted, hob_approver app
     if (code >= 0) code = read_text(a->system_prompt, &x.system, &x.o.system_prompt, err);
     if (code >= 0)
         code = read_text(a->append_system_prompt, &x.append, &x.o.append_system_prompt, err);
+    if (code >= 0) code = hob_cli_definitions_open(cli, a->trust, &x.o.definitions, err);
     if (code >= 0) code = hob_session_create(cli->rt, &x.o, out, err);
+    hob_definitions_destroy(x.o.definitions);
     opening_finish(&x);
     return code;
 }
@@ -161,6 +164,7 @@ void hob_ask_session_line(hob_session *s, hob_buf *out) {
     hob_jsonw_kstr(&w, "id", hob_str_z(id));
     hob_jsonw_kstr(&w, "model", hob_str_z(model));
     hob_jsonw_kstr(&w, "cwd", hob_str_z(cwd));
+    hob_jsonw_kstr_opt(&w, "agent", info_text(s, "agent", a));
     hob_jsonw_kstr(&w, "sandbox", HOB_STR("none"));
     hob_jsonw_kstr(&w, "permission_mode", info_text(s, "permission_mode", a));
     hob_jsonw_kstr(&w, "version", hob_str_z(hob_version()));

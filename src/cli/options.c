@@ -26,6 +26,7 @@ static const hob_opt table[] = {
     {0, "system-prompt", HOB_OPT_TEXT, AT(system_prompt), "TEXT|@FILE", "instead of hob's own"},
     {0, "append-system-prompt", HOB_OPT_TEXT, AT(append_system_prompt), "TEXT|@FILE",
      "after the system prompt"},
+    {0, "agent", HOB_OPT_TEXT, AT(agent), "NAME", "be that agent (hob agents); '' = hob's own"},
     {'i', "image", HOB_OPT_LIST, AT(images), "FILE", "add a picture (png, jpeg, gif, webp)"},
     {0, "add-dir", HOB_OPT_LIST, AT(add_dirs), "DIR", "a further folder for the tools"},
 

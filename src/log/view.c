@@ -62,6 +62,7 @@ static void change_settings(hob_view *v, const hob_json *data) {
     set(v, &v->title, data, "title");
     set(v, &v->permission_mode, data, "permission_mode");
     set(v, &v->system_prompt, data, "system_prompt");
+    set(v, &v->agent, data, "agent");
 }
 
 static void note_prompt(hob_view *v, const hob_json *data) {

@@ -22,6 +22,7 @@ typedef struct hob_view {
     uint64_t last_seq;
     int64_t opened_ts, last_ts;
     hob_str id, cwd, model, thinking, title, permission_mode, system_prompt;
+    hob_str agent; /* by name, of the definitions; "" = hob's own */
     hob_str forked_from;
     hob_str parent;       /* the session it works for, "" = none */
     int depth;            /* of a child: 1 = its parent is nobody's */

@@ -85,6 +85,7 @@ static void start_info(hob_op *op) {
     hob_jsonw_kstr(&r.w, "id", hob_str_z(s->id));
     hob_jsonw_kstr(&r.w, "cwd", hob_str_z(s->cwd));
     hob_jsonw_kstr(&r.w, "model", hob_str_z(s->model_name));
+    hob_jsonw_kstr_opt(&r.w, "agent", hob_str_z(s->agent_name));
     hob_jsonw_kstr(&r.w, "thinking", hob_str_z(hob_thinking_name(s->thinking)));
     hob_jsonw_kstr_opt(&r.w, "title", s->view->title);
     hob_jsonw_kstr(&r.w, "permission_mode", hob_str_z(hob_mode_name(s->mode)));

@@ -25,8 +25,6 @@ static int check_words(const hob_session_opts *o, hob_error *err) {
         return hob_fail(err, HOB_EINVAL, 0, "there is no approver %d", (int)o->approver);
     if (o->on_unfinished > HOB_UNFINISHED_LEAVE)
         return hob_fail(err, HOB_EINVAL, 0, "there is no on_unfinished %d", (int)o->on_unfinished);
-    if (o->agent)
-        return hob_fail(err, HOB_EINVAL, 0, "agent %s: not available in this version", o->agent);
     if (o->flags & ~known)
         return hob_fail(err, HOB_EINVAL, 0, "unknown flags: %#x", o->flags & ~known);
     if ((o->flags & HOB_SESSION_FORK) && !stored)

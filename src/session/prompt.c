@@ -67,16 +67,18 @@ static void add_more(hob_session *s, const char *more) {
 }
 
 int hob_session_build_prompt(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    hob_str agent = hob_str_z(s->agent_name);
     int rc = HOB_OK;
     hob_buf_reset(&s->system);
     if (o->system_prompt) {
         hob_buf_addz(&s->system, o->system_prompt);
-    } else if (s->view->system_prompt.n) {
+    } else if (s->view->system_prompt.n && hob_str_eq(s->view->agent, agent)) {
         add_stored(s, s->view->system_prompt);
     } else {
-        hob_buf_addz(&s->system, own_words);
+        if (!hob_session_add_instruction(s, &s->system)) hob_buf_addz(&s->system, own_words);
         add_environment(s, &s->system);
         if (s->cwd && (o->flags & HOB_SESSION_CONTEXT_FILES)) rc = add_context(s, &s->system, err);
+        if (rc >= 0) rc = hob_session_add_skills(s, &s->system, err);
     }
     if (rc >= 0 && o->append_system_prompt) add_more(s, o->append_system_prompt);
     if (rc >= 0 && s->system.err)

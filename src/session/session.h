@@ -165,6 +165,8 @@ struct hob_flight {
     hob_error err;
 };
 
+typedef struct hob_agent_choice hob_agent_choice; /* agent.c */
+
 /* Values of temp: keys that a call has set, until its batch is done. */
 typedef struct hob_temp {
     hob_list link;
@@ -184,7 +186,9 @@ struct hob_session {
     hob_limits limits;
     hob_policy *policy;
     hob_mode mode;
-    hob_definitions *definitions; /* NULL = none */
+    hob_definitions *definitions;                 /* NULL = none */
+    char agent_name[HOB_DEFINITION_NAME_MAX + 1]; /* the one of them that it is; "" = hob's own */
+    hob_agent_choice *choice;                     /* while options are applied */
     char *cwd;
     hob_buf system; /* the system prompt in force */
     hob_buf context_origins;
@@ -334,6 +338,19 @@ int hob_session_repair(hob_session *s, hob_error *err);
 /* Copies a host's options into ours of n bytes, whichever version its header had. HOB_EINVAL for what we do not know. */
 int hob_take_options(void *to, size_t n, const void *given, size_t size, hob_error *err);
 int hob_session_check_options(const hob_session_opts *o, hob_error *err);
+
+/* ---- agent.c: a session that is an agent of the definitions ------------------------------------------------- */
+/* Looks it up for the rest of hob_session_apply_options; s->choice stays NULL if it is to be none. */
+int hob_session_choose_agent(hob_session *s, const hob_session_opts *o, hob_error *err);
+void hob_session_forget_choice(hob_session *s);
+/* Policy, limits and the tools that are told of, once they are there. */
+int hob_session_narrow_to_agent(hob_session *s, hob_error *err);
+/* The model it asks for, if that counts now; "" = none. */
+hob_str hob_session_agent_model(const hob_session *s);
+void hob_session_blame_agent(const hob_session *s, hob_error *err); /* for a model that cannot be */
+/* Its instruction instead of hob's own words; false = it has none. Then the skills that it names. */
+bool hob_session_add_instruction(const hob_session *s, hob_buf *out);
+int hob_session_add_skills(hob_session *s, hob_buf *out, hob_error *err);
 
 /* ---- settings.c --------------------------------------------------------------------------------------------- */
 int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err);

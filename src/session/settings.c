@@ -39,7 +39,9 @@ int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err) {
 /* The wish of the caller, else what the session used, else the configuration; an empty hint is the
  * default of a provider that has a key. */
 static int choose_model(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    hob_str own = hob_session_agent_model(s);
     hob_str hint = o->model           ? hob_str_z(o->model)
+                   : own.n            ? own
                    : s->view->model.n ? s->view->model
                                       : hob_config_str(s->rt->config, "model");
     hob_str level = o->thinking           ? hob_str_z(o->thinking)
@@ -51,6 +53,7 @@ static int choose_model(hob_session *s, const hob_session_opts *o, hob_error *er
                         HOB_FMT(level));
     hob_thinking wanted = s->thinking;
     int rc = hob_session_use_model(s, hint, err);
+    if (rc < 0 && own.n && !o->model) hob_session_blame_agent(s, err);
     if (rc >= 0 && o->thinking)
         s->thinking = wanted; /* said by itself counts more than in the hint */
     return rc;
@@ -198,10 +201,13 @@ int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_err
     s->flags = o->flags;
     s->approver = o->approver;
     s->definitions = hob_definitions_ref(o->definitions);
-    int rc = choose_policy(s, o, err);
+    int rc = hob_session_choose_agent(s, o, err);
+    if (rc >= 0) rc = choose_policy(s, o, err);
+    if (rc >= 0) rc = hob_session_narrow_to_agent(s, err);
     if (rc >= 0) rc = add_tools(s, o, err);
     if (rc >= 0) rc = choose_model(s, o, err);
     if (rc >= 0) rc = hob_session_build_prompt(s, o, err);
+    hob_session_forget_choice(s);
     return rc;
 }
 
@@ -216,6 +222,8 @@ static void write_settings(hob_session *s, hob_jsonw *w) {
     if (!hob_str_eq(v->thinking, level) && level.n) hob_jsonw_kstr(w, "thinking", level);
     if (!hob_str_eq(v->permission_mode, mode)) hob_jsonw_kstr(w, "permission_mode", mode);
     if (!hob_str_eq(v->system_prompt, system)) hob_jsonw_kstr(w, "system_prompt", system);
+    if (!hob_str_eq(v->agent, hob_str_z(s->agent_name)))
+        hob_jsonw_kstr(w, "agent", hob_str_z(s->agent_name));
 }
 
 int hob_session_say_settings(hob_session *s, hob_error *err) {

@@ -21,8 +21,9 @@ struct hob_tools {
     hob_list entries;
     hob_map *by_name;
     uint64_t version;
-    size_t text;  /* bytes of descriptions and schemas */
-    hob_buf json; /* of version json_version */
+    hob_policy *narrowed; /* says which of them there are; NULL = all */
+    size_t text;          /* bytes of descriptions and schemas */
+    hob_buf json;         /* of version json_version */
     uint64_t json_version;
 };
 
@@ -53,6 +54,7 @@ void hob_tools_destroy(hob_tools *t) {
         free_entry(HOB_CONTAINER(it, entry, link));
     }
     hob_map_destroy(t->by_name);
+    hob_policy_destroy(t->narrowed);
     hob_buf_finish(&t->json);
     hob_free(t);
 }
@@ -143,9 +145,20 @@ int hob_tools_remove(hob_tools *t, hob_str name) {
 
 /* ---- looking ------------------------------------------------------------------------------- */
 
+static bool is_offered(const hob_tools *t, hob_str name) {
+    return !t->narrowed || hob_policy_offers(t->narrowed, name);
+}
+
 const hob_tool *hob_tools_find(const hob_tools *t, hob_str name) {
     entry *e = hob_map_get(t->by_name, name);
-    return e ? &e->tool : NULL;
+    return e && is_offered(t, name) ? &e->tool : NULL;
+}
+
+void hob_tools_narrow(hob_tools *t, hob_policy *p) {
+    hob_policy_ref(p);
+    hob_policy_destroy(t->narrowed);
+    t->narrowed = p;
+    t->version++;
 }
 
 uint64_t hob_tools_version(const hob_tools *t) {
@@ -167,7 +180,8 @@ hob_str hob_tools_json(hob_tools *t) {
     hob_jsonw_init(&w, &t->json);
     hob_jsonw_array(&w);
     HOB_LIST_EACH (it, &t->entries) {
-        write_tool(&w, &HOB_CONTAINER(it, entry, link)->tool);
+        const hob_tool *tool = &HOB_CONTAINER(it, entry, link)->tool;
+        if (is_offered(t, hob_str_z(tool->name))) write_tool(&w, tool);
     }
     hob_jsonw_array_end(&w);
     t->json_version = t->version;
@@ -178,7 +192,8 @@ const char *hob_tools_nearest(const hob_tools *t, hob_str name) {
     const char *names[MAX_TOOLS];
     size_t n = 0;
     HOB_LIST_EACH (it, &t->entries) {
-        names[n++] = HOB_CONTAINER(it, entry, link)->tool.name;
+        const char *one = HOB_CONTAINER(it, entry, link)->tool.name;
+        if (is_offered(t, hob_str_z(one))) names[n++] = one;
     }
     return hob_str_nearest(name, names, n);
 }

@@ -23,6 +23,8 @@ void hob_tools_destroy(hob_tools *t);
 int hob_tools_add(hob_tools *t, const hob_tool *tool, hob_error *err);
 int hob_tools_remove(hob_tools *t, hob_str name); /* not while a call of it is under way */
 const hob_tool *hob_tools_find(const hob_tools *t, hob_str name); /* borrowed; NULL if absent */
+/* Tools that the policy does not offer are neither found nor told of, also those added later. Holds a reference. */
+void hob_tools_narrow(hob_tools *t, hob_policy *p);
 /* JSON array of {"name","description","schema"} in registration order, cached; for provider requests. */
 hob_str hob_tools_json(hob_tools *t);
 /* Changes with every add and remove. */

@@ -108,6 +108,41 @@ static void test_cli_agents__nothing_is_run_and_nothing_waits(void **state) {
     assert_int_equal(stat(hob_test_path(&c->folder, "canary"), &st), -1);
 }
 
+static const char echo[] = "{'rules':[{'when':{'system':{'contains':'You look.'}},"
+                           "'reply':[{'text':'looker {{user}}'}]}],'otherwise':[{'text':'hob'}]}";
+
+static void test_cli_agents__a_run_is_that_agent(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_quoted_file(c, "m.json", echo);
+    hob_test_mkdir(&c->folder, "home/agents");
+    hob_test_file(&c->folder, "home/agents/looker.md", AGENT("looker"));
+    assert_int_equal(
+        HOB_RUN(c, NULL, "-p", "--json", "-m", "scripted:m.json", "--agent", "looker", "at me"), 0);
+    assert_str(hob_json_get_str(hob_test_line(c, 0), "agent"), "looker");
+    assert_str(hob_json_get_str(hob_test_line(c, -1), "text"), "looker at me");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-c", "again"), 0); /* it is still that agent */
+    assert_out(c, "looker again\n");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-c", "--agent", "", "now?"), 0);
+    assert_out(c, "hob\n");
+}
+
+static void test_cli_agents__an_agent_that_cannot_be_is_7(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_quoted_file(c, "m.json", echo);
+    hob_test_mkdir(&c->folder, "home/agents");
+    hob_test_file(&c->folder, "home/agents/looker.md", AGENT("looker"));
+    hob_test_mkdir(&c->folder, ".hob");
+    hob_test_mkdir(&c->folder, ".hob/agents");
+    hob_test_file(&c->folder, ".hob/agents/guest.md", AGENT("guest"));
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-m", "scripted:m.json", "--agent", "loker", "x"), 7);
+    assert_err_has(c, "there is no agent loker; did you mean looker?");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-m", "scripted:m.json", "--agent", "guest", "x"), 7);
+    assert_err_has(c, "not trusted in this run: look at it, then give --trust");
+    assert_int_equal(
+        HOB_RUN(c, NULL, "-p", "-m", "scripted:m.json", "--agent", "guest", "--trust", "x"), 0);
+    assert_out(c, "looker x\n");
+}
+
 static void test_cli_agents__takes_no_words(void **state) {
     hob_test_cli *c = *state;
     assert_int_equal(HOB_RUN(c, NULL, "agents", "list"), 2);
@@ -127,6 +162,8 @@ int main(void) {
         T(bad_files_are_told_with_their_line),
         T(skills_and_commands),
         T(nothing_is_run_and_nothing_waits),
+        T(a_run_is_that_agent),
+        T(an_agent_that_cannot_be_is_7),
         T(takes_no_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

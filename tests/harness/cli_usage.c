@@ -26,7 +26,6 @@ static void test_cli_usage__unknown_option_without_a_near_one(void **state) {
 
 static void test_cli_usage__options_that_do_not_exist_yet_are_unknown(void **state) {
     hob_test_cli *c = *state;
-    assert_int_equal(HOB_RUN(c, NULL, "-p", "--agent", "x", "hi"), 2);
     assert_int_equal(HOB_RUN(c, NULL, "-p", "--mcp-config", "x", "hi"), 2);
     assert_int_equal(HOB_RUN(c, NULL, "-p", "--json-schema", "x", "hi"), 2);
 }
