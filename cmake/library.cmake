@@ -19,10 +19,24 @@ if(HOB_HELPER_SOURCES)
         OBJECT_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/hob-exec)
 endif()
 
+# Snapshots are of use to the code that made them only (src/session/snapshot.c).
+file(GLOB HOB_FOLD_SOURCES CONFIGURE_DEPENDS src/log/*.[ch] src/run/*.[ch] src/model/*.[ch]
+    src/session/snapshot.c include/hob/event.h)
+set(HOB_FOLD_DIR ${CMAKE_CURRENT_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${HOB_FOLD_DIR})
+add_custom_command(OUTPUT ${HOB_FOLD_DIR}/fold_id.h
+    COMMAND ${CMAKE_COMMAND} "-DOUT=${HOB_FOLD_DIR}/fold_id.h" "-DSOURCES=${HOB_FOLD_SOURCES}"
+        -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/fold_id.cmake
+    DEPENDS ${HOB_FOLD_SOURCES} cmake/fold_id.cmake VERBATIM)
+add_custom_target(fold_id DEPENDS ${HOB_FOLD_DIR}/fold_id.h)
+set_source_files_properties(src/session/snapshot.c PROPERTIES
+    OBJECT_DEPENDS ${HOB_FOLD_DIR}/fold_id.h)
+
 # hob_add_objects(NAME): all of the library, compiled once.
 function(hob_add_objects name)
     add_library(${name} OBJECT ${HOB_CORE_SOURCES} ${HOB_EXEC_IMAGE_SOURCE})
-    target_include_directories(${name} PUBLIC src include)
+    target_include_directories(${name} PUBLIC src include PRIVATE ${HOB_FOLD_DIR})
+    add_dependencies(${name} fold_id)
     target_link_libraries(${name} PUBLIC hob_dependencies)
     target_compile_definitions(${name} PRIVATE
         HOB_EXEC_IMAGE_FILE="${CMAKE_CURRENT_BINARY_DIR}/hob-exec")

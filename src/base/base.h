@@ -44,6 +44,8 @@ ptrdiff_t hob_str_chr(hob_str s, char c);          /* offset or -1 */
 bool hob_str_split(hob_str *rest, char sep, hob_str *part);
 int hob_str_int(hob_str s, int64_t *out); /* whole slice, decimal; HOB_EPARSE */
 uint64_t hob_str_hash(hob_str s);         /* FNV-1a, stable for ever: it is stored in logs */
+/* Check sum, eight bytes a step; finds what a disk does to data, not what an enemy does. Stored: never change. */
+uint64_t hob_sum(uint64_t seed, hob_str bytes);
 /* Copies s into buf, NUL-terminated, cut at a whole character; returns the full length. */
 int hob_str_out(hob_str s, char *buf, size_t cap);
 /* The candidate nearest to `word` by edit distance, or NULL if none is near. For suggestions. */

@@ -3,6 +3,8 @@
  */
 #include "base/base.h"
 
+#include <endian.h>
+
 bool hob_str_eq(hob_str a, hob_str b) {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
@@ -104,6 +106,21 @@ uint64_t hob_str_hash(hob_str s) {
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 0x100000001b3u;
     return h;
+}
+
+static uint64_t stir(uint64_t h, const char *p, size_t n) {
+    uint64_t word = 0;
+    memcpy(&word, p, n);
+    h = (h ^ le64toh(word)) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 32;
+}
+
+uint64_t hob_sum(uint64_t seed, hob_str bytes) {
+    uint64_t h = seed ^ bytes.n;
+    size_t i = 0;
+    for (; i + 8 <= bytes.n; i += 8) h = stir(h, bytes.p + i, 8);
+    if (i < bytes.n) h = stir(h, bytes.p + i, bytes.n - i);
+    return h * 0xc4ceb9fe1a85ec53u;
 }
 
 #define NEAREST_MAX 64 /* nobody mistypes longer names in a way worth guessing */

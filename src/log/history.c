@@ -45,7 +45,7 @@ const hob_node *hob_history_find(const hob_history *h, uint64_t seq) {
 }
 
 uint64_t hob_history_leaf(const hob_history *h) {
-    return h->leaf < 0 ? 0 : h->nodes[h->leaf].seq;
+    return h->leaf < 0 ? h->cold.leaf : h->nodes[h->leaf].seq;
 }
 
 /* ---- the path ------------------------------------------------------------------------------ */
@@ -61,7 +61,7 @@ size_t hob_content_weight(const hob_json *content) {
     return weight;
 }
 
-static size_t node_weight(const hob_node *n) {
+size_t hob_node_weight(const hob_node *n) {
     size_t weight = n->weight;
     for (size_t k = 0; k < n->nresults; k++) weight += n->results[k].weight;
     return weight;
@@ -89,7 +89,7 @@ static void path_reserve(hob_history *h, size_t n) {
 static void path_push(hob_history *h, size_t node) {
     path_reserve(h, h->npath + 1);
     h->path[h->npath++] = node;
-    h->bytes += node_weight(&h->nodes[node]);
+    h->bytes += hob_node_weight(&h->nodes[node]);
 }
 
 static void path_rebuild(hob_history *h) {
@@ -97,12 +97,12 @@ static void path_rebuild(hob_history *h) {
     for (ptrdiff_t i = h->leaf; i >= 0; i = h->nodes[i].parent) n += !h->nodes[i].aborted;
     path_reserve(h, n);
     h->npath = n;
-    h->bytes = 0;
+    h->bytes = h->cold.bytes;
     h->generation++;
     for (ptrdiff_t i = h->leaf; i >= 0; i = h->nodes[i].parent) {
         if (h->nodes[i].aborted) continue;
         h->path[--n] = (size_t)i;
-        h->bytes += node_weight(&h->nodes[i]);
+        h->bytes += hob_node_weight(&h->nodes[i]);
     }
 }
 
@@ -111,6 +111,19 @@ static void path_rebuild(hob_history *h) {
 static hob_str content_of(const hob_json *data) {
     const hob_json *content = hob_json_get(data, "content");
     return hob_json_is(content, HOB_JSON_ARRAY) ? hob_json_raw(content) : HOB_STR("[]");
+}
+
+static int say_cold(const hob_history *h, hob_str what, hob_error *err) {
+    return hob_fail(err, HOB_ENOENT, 0, "%.*s is not among the messages after e%llu", HOB_FMT(what),
+                    (unsigned long long)h->cold.leaf);
+}
+
+/* An entry that hangs on nothing known begins a conversation of its own; not so when it may hang on what is cold. */
+static int find_parent(const hob_history *h, const hob_event *e, ptrdiff_t *out, hob_error *err) {
+    uint64_t seq = hob_entry_seq(e->parent_entry);
+    *out = seq ? find_node(h, seq) : -1;
+    if (*out >= 0 || !h->cold.count || seq == h->cold.leaf) return HOB_OK;
+    return say_cold(h, seq ? e->parent_entry : HOB_STR("the beginning"), err);
 }
 
 static hob_node *node_room(hob_history *h) {
@@ -158,7 +171,6 @@ static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
     n->message = hob_event_own(e, hob_json_get(data, "message"));
     n->agent = e->agent;
     n->branch = e->branch;
-    n->parent = e->parent_entry.n ? find_node(h, hob_entry_seq(e->parent_entry)) : -1;
     return n;
 }
 
@@ -167,8 +179,13 @@ static bool is_message(hob_event_type type) {
            type == HOB_EVENT_CHILD_REPORTED || type == HOB_EVENT_ASSISTANT_MESSAGE;
 }
 
-static void add_entry(hob_history *h, const hob_event *e, hob_role role, const hob_json *data) {
+static int add_entry(hob_history *h, const hob_event *e, hob_role role, const hob_json *data,
+                     hob_error *err) {
+    ptrdiff_t parent;
+    int rc = find_parent(h, e, &parent, err);
+    if (rc < 0) return rc;
     hob_node *n = node_push(h, e, role, data);
+    n->parent = parent;
     const hob_json *content = hob_json_get(data, "content");
     n->aborted = !is_message(e->type) || hob_str_eqz(hob_json_get_str(data, "stop"), "aborted");
     for (const hob_json *b = hob_json_first(content); role == HOB_ROLE_ASSISTANT && b;
@@ -181,33 +198,41 @@ static void add_entry(hob_history *h, const hob_event *e, hob_role role, const h
         path_rebuild(h);
     else if (!n->aborted)
         path_push(h, (size_t)h->leaf);
+    return HOB_OK;
 }
 
 /* "m14.2" -> the answer m14, slot 2. Calls end soon after their answer, so the search is from the end. */
-static void add_result(hob_history *h, const hob_event *e, const hob_json *data) {
+static int add_result(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err) {
     hob_str call = hob_json_get_str(data, "call");
     ptrdiff_t dot = hob_str_chr(call, '.');
     int64_t slot;
-    if (dot < 0 || hob_str_int(hob_str_skip(call, (size_t)dot + 1), &slot) < 0 || slot < 0) return;
+    if (dot < 0 || hob_str_int(hob_str_skip(call, (size_t)dot + 1), &slot) < 0 || slot < 0)
+        return HOB_OK;
     hob_str message = hob_str_first(call, (size_t)dot);
     for (size_t i = h->nnodes; i-- > 0;) {
         hob_node *n = &h->nodes[i];
         if (!n->nresults || !hob_str_eq(n->message, message)) continue;
-        if ((size_t)slot >= n->nresults || n->results[slot].event) return; /* the first end wins */
+        if ((size_t)slot >= n->nresults || n->results[slot].event)
+            return HOB_OK; /* the first end wins */
         hob_slot *r = &n->results[slot];
         r->event = hob_event_ref((hob_event *)e);
         r->content = content_of(data);
         r->weight = hob_content_weight(hob_json_get(data, "content"));
         r->failed = !hob_str_eqz(hob_json_get_str(data, "outcome"), "ok");
         if (is_on_path(h, i)) h->bytes += r->weight;
-        return;
+        return HOB_OK;
     }
+    return h->cold.count ? say_cold(h, call, err) : HOB_OK;
 }
 
 static int move(hob_history *h, const hob_json *data, hob_error *err) {
     hob_str to = hob_json_get_str(data, "to");
-    ptrdiff_t i = to.n ? find_node(h, hob_entry_seq(to)) : -1;
-    if (to.n && i < 0) return hob_fail(err, HOB_ENOENT, 0, "no entry %.*s", HOB_FMT(to));
+    uint64_t seq = hob_entry_seq(to);
+    ptrdiff_t i = to.n ? find_node(h, seq) : -1;
+    if (i < 0 && h->cold.count && seq != h->cold.leaf)
+        return say_cold(h, to.n ? to : HOB_STR("the beginning"), err);
+    if (to.n && i < 0 && !h->cold.count)
+        return hob_fail(err, HOB_ENOENT, 0, "no entry %.*s", HOB_FMT(to));
     h->leaf = i;
     path_rebuild(h);
     return HOB_OK;
@@ -215,24 +240,23 @@ static int move(hob_history *h, const hob_json *data, hob_error *err) {
 
 int hob_history_apply(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err) {
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
-        add_entry(h, e, HOB_ROLE_ASSISTANT, data);
-    else if (is_message(e->type) || e->entry.n)
-        add_entry(h, e, HOB_ROLE_USER, data);
-    else if (e->type == HOB_EVENT_TOOL_FINISHED)
-        add_result(h, e, data);
-    else if (e->type == HOB_EVENT_BRANCH_MOVED)
-        return move(h, data, err);
+        return add_entry(h, e, HOB_ROLE_ASSISTANT, data, err);
+    if (is_message(e->type) || e->entry.n) return add_entry(h, e, HOB_ROLE_USER, data, err);
+    if (e->type == HOB_EVENT_TOOL_FINISHED) return add_result(h, e, data, err);
+    if (e->type == HOB_EVENT_BRANCH_MOVED) return move(h, data, err);
     return HOB_OK;
 }
 
 /* ---- the provider's view ---------------------------------------------------------------------- */
 
+/* What is cold has no content, which no encoder takes for a message: it cannot be sent by mistake. */
 static const hob_node *at(const hob_history *h, size_t i) {
-    return &h->nodes[h->path[i]];
+    static const hob_node nothing = {.parent = -1};
+    return i < h->cold.count ? &nothing : &h->nodes[h->path[i - h->cold.count]];
 }
 
 size_t hob_history_count(const hob_history *h) {
-    return h->npath;
+    return h->cold.count + h->npath;
 }
 
 hob_role hob_history_role(const hob_history *h, size_t i) {

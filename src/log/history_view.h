@@ -10,6 +10,7 @@
 
 #include "log/history.h"
 
+/* Of a whole history only: one that is cold at its beginning is thawed first (session/thaw.c). */
 typedef struct hob_viewer {
     hob_str agent, branch;
     bool isolate;        /* others are left out */

@@ -2,19 +2,27 @@
 
 #define ARENA_MAX (512u << 20) /* the parsed form of what one request encodes anew */
 
+void hob_encode_key(const hob_encode_opts *o, hob_str model, hob_buf *out) {
+    hob_buf_add(out, o->provider);
+    hob_buf_addc(out, '/');
+    hob_buf_add(out, model);
+    if (o->echo_reasoning) hob_buf_addz(out, "\nreasoning");
+}
+
 void hob_encoder_init(hob_encoder *e, const hob_model_request *rq, const hob_encode_opts *o,
                       const char *api, hob_body *b) {
     hob_arena *arena = hob_arena_create(ARENA_MAX);
-    char *p = hob_arena_bytes(arena, o->provider.n + 1 + rq->model.n);
-    memcpy(p, o->provider.p, o->provider.n);
-    p[o->provider.n] = '/';
-    memcpy(p + o->provider.n + 1, rq->model.p, rq->model.n);
-    hob_str self = hob_str_n(p, o->provider.n + 1 + rq->model.n);
+    hob_buf key;
+    hob_buf_init(&key, HOB_WIRE_MAX);
+    hob_encode_key(o, rq->model, &key);
+    hob_str self = hob_str_first(hob_buf_str(&key), o->provider.n + 1 + rq->model.n);
 
-    *b = (hob_body){.wire = hob_wire_acquire(rq->wire, api, self, rq->history)};
+    *b = (hob_body){.wire = hob_wire_acquire(rq->wire, api, hob_buf_str(&key), rq->history)};
     hob_buf_init(&b->head, HOB_WIRE_MAX);
     hob_buf_init(&b->tail, HOB_WIRE_MAX);
-    *e = (hob_encoder){.rq = rq, .opts = o, .self = self, .wire = b->wire, .arena = arena};
+    *e = (hob_encoder){.rq = rq, .opts = o, .wire = b->wire, .arena = arena};
+    e->self = hob_arena_dup(arena, self);
+    hob_buf_finish(&key);
 }
 
 int hob_encoder_finish(hob_encoder *e, hob_body *b, size_t before, int rc) {

@@ -35,6 +35,9 @@ int hob_encode_openai_chat(const hob_model_request *rq, const hob_encode_opts *o
                            hob_error *err);
 void hob_body_finish(hob_body *b);
 
+/* What the text of a message depends on besides the message: "provider/model", and more if it is not the usual. */
+void hob_encode_key(const hob_encode_opts *o, hob_str model, hob_buf *out);
+
 /* ---- shared by the encoders ------------------------------------------------------------------------- */
 typedef struct hob_encoder {
     const hob_model_request *rq;

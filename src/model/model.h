@@ -91,6 +91,9 @@ int hob_provider_anthropic_create(const hob_provider_env *env, const hob_provide
                                   hob_provider **out, hob_error *err);
 int hob_provider_openai_chat_create(const hob_provider_env *env, const hob_provider_config *c,
                                     hob_provider **out, hob_error *err);
+/* Whether it can make the request from what is encoded already and the messages that follow it: those before need not
+ * be in memory. Providers that keep no wire of ours (wire.h) cannot. */
+bool hob_provider_continues(hob_provider *p, const hob_model_request *rq, const hob_wire *w);
 /* `script` is the text of a script file (docs/scripted-model.md); errors carry line and column. */
 int hob_provider_scripted_create(const hob_provider_env *env, hob_str script, hob_provider **out,
                                  hob_error *err);

@@ -266,6 +266,18 @@ static hob_encode_opts encode_opts(const hob_provider_http *p, hob_str model) {
     return o;
 }
 
+bool hob_provider_continues(hob_provider *base, const hob_model_request *rq, const hob_wire *w) {
+    hob_provider_http *p = (hob_provider_http *)base;
+    if (!w || w->users || base->ops->wire_destroy != hob_wire_destroy) return false;
+    hob_encode_opts o = encode_opts(p, rq->model);
+    hob_buf key;
+    hob_buf_init(&key, HOB_WIRE_MAX);
+    hob_encode_key(&o, rq->model, &key);
+    bool fits = hob_wire_fits(w, p->dialect->api, hob_buf_str(&key), rq->history);
+    hob_buf_finish(&key);
+    return fits;
+}
+
 static hob_model_call *call_create(hob_provider_http *p, const hob_model_request *rq,
                                    hob_answer *a) {
     hob_model_call *c = HOB_NEW(hob_model_call);

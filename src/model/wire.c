@@ -2,7 +2,7 @@
 
 #define MAX_FOREIGN_ID 40u /* the shortest limit among providers */
 
-static hob_wire *wire_create(void) {
+hob_wire *hob_wire_create(void) {
     hob_wire *w = HOB_NEW(hob_wire);
     hob_buf_init(&w->key, 4096);
     hob_buf_init(&w->text, HOB_WIRE_MAX);
@@ -15,7 +15,7 @@ static void wire_free(hob_wire *w) {
     hob_buf_finish(&w->key);
     hob_buf_finish(&w->text);
     hob_buf_finish(&w->tools);
-    hob_map_destroy(w->ids);
+    hob_wire_ids_finish(&w->ids);
     hob_free(w);
 }
 
@@ -25,8 +25,8 @@ static void wire_reset(hob_wire *w, const char *api, hob_str key, uint64_t gener
     hob_buf_reset(&w->tools);
     hob_buf_reset(&w->key);
     hob_buf_add(&w->key, key);
-    hob_map_destroy(w->ids);
-    w->ids = hob_map_create();
+    hob_wire_ids_finish(&w->ids);
+    hob_wire_forget_parts(w);
     w->api = api;
     w->generation = generation;
     w->covered = 0;
@@ -35,7 +35,7 @@ static void wire_reset(hob_wire *w, const char *api, hob_str key, uint64_t gener
     w->tools_n = 0;
 }
 
-static bool fits(const hob_wire *w, const char *api, hob_str key, const hob_history *h) {
+bool hob_wire_fits(const hob_wire *w, const char *api, hob_str key, const hob_history *h) {
     return w->api && strcmp(w->api, api) == 0 && hob_str_eq(hob_buf_str(&w->key), key) &&
            w->generation == hob_history_generation(h) && w->covered <= hob_history_count(h) &&
            !w->text.err;
@@ -45,11 +45,11 @@ hob_wire *hob_wire_acquire(hob_wire **slot, const char *api, hob_str key, const 
     hob_wire *w = slot ? *slot : NULL;
     if (!w || w->users) {
         bool busy = w != NULL;
-        w = wire_create();
+        w = hob_wire_create();
         w->unowned = busy || !slot;
         if (!w->unowned) *slot = w;
     }
-    if (!fits(w, api, key, h)) wire_reset(w, api, key, hob_history_generation(h));
+    if (!hob_wire_fits(w, api, key, h)) wire_reset(w, api, key, hob_history_generation(h));
     w->users++;
     return w;
 }
@@ -90,14 +90,14 @@ static hob_str minted(hob_arena *a, hob_str call) {
     return hob_str_n(p, n);
 }
 
-/* Results are encoded apart from their calls, and more than once: the same call must find the same id again. So
- * the map remembers whose an id is, by the hash of hob's name of the call. */
+/* Results are encoded apart from their calls, and more than once: the same call must find the same id again. So it is
+ * remembered whose an id is. */
 hob_str hob_wire_call_id(hob_wire *w, hob_arena *a, const hob_json *block, bool own) {
     hob_str id = hob_json_get_str(block, "id"), call = hob_json_get_str(block, "call");
-    void *mine = (void *)(uintptr_t)(hob_str_hash(call) | 1);
+    hob_wire_id mine = {hob_str_hash(id), hob_str_hash(call)};
     bool usable = id.n && (own || (is_plain(id) && id.n <= MAX_FOREIGN_ID));
-    void *whose = usable ? hob_map_get(w->ids, id) : NULL;
-    if (!usable || (whose && whose != mine)) return minted(a, call);
-    if (!whose) (void)hob_map_put(w->ids, id, mine);
+    const hob_wire_id *known = usable ? hob_wire_ids_get(&w->ids, mine.id) : NULL;
+    if (!usable || (known && known->call != mine.call)) return minted(a, call);
+    if (!known) hob_wire_ids_add(&w->ids, mine);
     return id;
 }

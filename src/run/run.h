@@ -193,6 +193,11 @@ bool hob_run_parked(const hob_run *r); /* it waits for an answer of a person onl
 bool hob_run_unfinished(const hob_run *r);
 const hob_call *hob_run_call(const hob_run *r, hob_str call); /* NULL if not in the batch */
 
+/* keep.c: a run at rest, written and read back; the rest is in the log only. */
+bool hob_run_keeps(const hob_run *r);
+void hob_run_write(const hob_run *r, hob_jsonw *w);
+int hob_run_read(hob_run *r, const hob_json *o); /* into a fresh one; HOB_EPARSE */
+
 /* ---- sub-agents: whoever starts them writes child_started with what this grants ------------------- */
 
 /* The part of the limits that a child may have; 0 = no limit. NULL, or the limit of which nothing is left. */

@@ -238,7 +238,9 @@ static void end_ops(hob_list *ops, uint64_t durable) {
 }
 
 void hob_session_rest(hob_session *s) {
-    if (hob_session_idle(s) && s->durable == s->view->last_seq) hob_tools_rest(s->tools);
+    if (!hob_session_idle(s) || s->durable != s->view->last_seq) return;
+    hob_tools_rest(s->tools);
+    hob_session_keep(s);
 }
 
 static void on_committed(int code, const hob_error *err, void *user) {

@@ -339,6 +339,7 @@ static void start_move(hob_op *op) {
     hob_error err;
     hob_draft d;
     hob_jsonw w;
+    if (!hob_session_thaw(s, op)) return;
     int rc = hob_session_usable(s, &err);
     if (rc >= 0 && hob_session_active(s))
         rc = hob_fail(&err, HOB_EBUSY, 0, "a run is under way: cancel it or wait before moving");

@@ -1,5 +1,5 @@
 /*
- * load.c - opening a session is folding its log.
+ * load.c - opening a session is folding its log, from its beginning or from a snapshot (snapshot.c).
  */
 #include "session/session.h"
 
@@ -10,10 +10,11 @@ typedef struct loader {
     hob_str from; /* heap */
     hob_loaded_fn done;
     void *user;
-    uint64_t after; /* the last event of the pages so far */
-    size_t page;    /* events of the last one: they grow, so that folding starts soon */
-    bool reading;   /* a page is on its way */
-    int code;       /* HOB_OK until something failed */
+    uint64_t after;        /* the last event of the pages so far */
+    size_t page;           /* events of the last one: they grow, so that folding starts soon */
+    bool reading;          /* a page is on its way */
+    hob_restored restored; /* seq 0 = the log is folded from its beginning */
+    int code;              /* HOB_OK until something failed */
     hob_error err;
 } loader;
 
@@ -31,7 +32,17 @@ static void reset_views(hob_session *s) {
     s->ntail = s->tail_cap = 0;
     s->result_seq = 0;
     hob_session_drop_temps(s);
+    s->kept_seq = 0;
+    hob_strand_drop_wire(&s->own); /* of a conversation that may have been another */
     s->whole = false;
+}
+
+/* What stands in the snapshot is only missing from the history. */
+static int fold_behind(hob_session *s, const hob_restored *r, hob_event *e, const hob_json *data,
+                       hob_error *err) {
+    int rc = hob_history_apply(s->view->history, e, data, err);
+    if (rc < 0 || e->seq < r->seq || hob_session_restored(s, r)) return rc;
+    return hob_fail(err, HOB_ESTORE, 0, "the snapshot does not agree with the log");
 }
 
 static void finish(loader *l) {
@@ -45,47 +56,100 @@ static void finish(loader *l) {
     hob_free(l);
 }
 
-static int fold_one(hob_session *s, hob_str json, hob_error *err) {
+static int fold_one(loader *l, hob_str json, hob_error *err) {
+    hob_session *s = l->s;
     const hob_json *data;
     hob_event *e;
     hob_arena_reset(s->rt->scratch);
     int rc = hob_event_read(json, s->rt->scratch, &e, &data, err);
     if (rc < 0) return rc;
-    rc = hob_session_fold(s, e, data, err);
+    rc = e->seq <= l->restored.seq ? fold_behind(s, &l->restored, e, data, err)
+                                   : hob_session_fold(s, e, data, err);
     hob_event_unref(e);
     return rc;
 }
 
-static int fold_page(hob_session *s, uint64_t last, const hob_store_event *events, size_t n,
+static int fold_page(loader *l, uint64_t last, const hob_store_event *events, size_t n,
                      hob_error *err) {
     for (size_t i = 0; i < n; i++, last++) {
         if (events[i].seq != last + 1)
             return hob_fail(err, HOB_ESTORE, 0, "the log of session %s has a gap after event %llu",
-                            s->id, (unsigned long long)last);
-        int rc = fold_one(s, events[i].json, err);
+                            l->s->id, (unsigned long long)last);
+        int rc = fold_one(l, events[i].json, err);
         if (rc < 0) return rc;
     }
     return HOB_OK;
 }
 
+/* Something is wrong with the snapshot, or seems so: the log has the last word. */
+static void start_over(loader *l) {
+    hob_log(HOB_LOG_INFO, "session", "%s: the snapshot is of no use, the log is folded", l->s->id);
+    reset_views(l->s);
+    l->restored = (hob_restored){0};
+    l->after = 0;
+    l->page = 0;
+    l->code = HOB_OK;
+    read_page(l);
+}
+
 /* The next page is fetched while this one is folded. */
-static void on_page(int code, const hob_error *err, const hob_store_event *events, size_t n,
-                    int more, void *user) {
-    loader *l = user;
+static void take_page(loader *l, const hob_store_event *events, size_t n, int more) {
     uint64_t after = l->after;
+    l->after += n;
+    if (more) read_page(l);
+    l->code = fold_page(l, after, events, n, &l->err);
+    if (!more && l->code >= 0 && l->after < l->restored.seq)
+        l->code = hob_fail(&l->err, HOB_ESTORE, 0, "the snapshot is of events that are not there");
+}
+
+/* True: it is of use. Anything that went wrong before is in l->code. */
+static bool arrive(loader *l, int code, const hob_error *err) {
     l->reading = false;
-    if (!hob_session_arrived(l->s) && l->code >= 0)
+    if (!hob_session_arrived(l->s))
         l->code = hob_fail(&l->err, HOB_ECANCELLED, 0, "the session was closed while it was read");
     if (l->code >= 0 && code < 0) {
         l->code = code;
         l->err = *err;
     }
-    if (l->code >= 0) {
-        l->after += n;
-        if (more) read_page(l);
-        l->code = fold_page(l->s, after, events, n, &l->err);
+    return l->code >= 0;
+}
+
+static void end_page(loader *l) {
+    if (l->reading) return;
+    if (l->code < 0 && l->code != HOB_ECANCELLED && l->restored.seq)
+        start_over(l);
+    else
+        finish(l);
+}
+
+static void on_page(int code, const hob_error *err, const hob_store_event *events, size_t n,
+                    int more, void *user) {
+    loader *l = user;
+    if (arrive(l, code, err)) take_page(l, events, n, more);
+    end_page(l);
+}
+
+static void on_recalled(int code, const hob_error *err, const hob_store_snapshot *snap,
+                        const hob_store_event *events, size_t n, int more, void *user) {
+    loader *l = user;
+    if (!arrive(l, code, err)) {
+        finish(l);
+        return;
     }
-    if (!l->reading) finish(l);
+    if (snap && !hob_session_restore(l->s, snap, &l->restored)) {
+        start_over(l);
+        return;
+    }
+    l->after = snap ? snap->after : 0;
+    take_page(l, events, n, more);
+    end_page(l);
+}
+
+static void recall(loader *l) {
+    l->s->inflight++;
+    l->reading = true;
+    l->page = FIRST_PAGE;
+    l->s->store->ops->recall(l->s->store, l->from, l->page, on_recalled, l);
 }
 
 static void read_page(loader *l) {
@@ -98,7 +162,11 @@ static void read_page(loader *l) {
 void hob_session_load(hob_session *s, hob_str from, hob_loaded_fn done, void *user) {
     loader *l = HOB_NEW(loader);
     *l = (loader){.s = s, .from = hob_str_n(hob_dupz(from), from.n), .done = done, .user = user};
+    bool own = hob_str_eqz(from, s->id) && !s->failed;
     s->refolding = true;
     reset_views(s);
-    read_page(l);
+    if (own)
+        recall(l);
+    else
+        read_page(l);
 }

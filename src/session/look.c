@@ -130,6 +130,7 @@ int hob_session_workspace(hob_session *s, hob_page **out, hob_error *err) {
 
 static void start_history(hob_op *op) {
     const hob_history *h = op->s->view->history;
+    if (!hob_session_thaw(op->s, op)) return;
     for (size_t i = 0; i < h->npath; i++) {
         const hob_node *n = &h->nodes[h->path[i]];
         hob_page_add(page_of(op), n->event->json);
@@ -152,6 +153,7 @@ static void start_tree(hob_op *op) {
     const hob_history *h = op->s->view->history;
     char text[200];
     size_t at = 0;
+    if (!hob_session_thaw(op->s, op)) return;
     for (size_t i = 0; i < h->nnodes; i++) {
         const hob_node *n = &h->nodes[i];
         row r;

@@ -56,6 +56,7 @@ static hob_flight *take_off(hob_strand *st, const hob_effect *e) {
 static void start(hob_strand *st, const hob_effect *e) {
     hob_error cancelled = {.code = HOB_ECANCELLED};
     if (!e->stop && e->after_seq > st->s->durable) return; /* its intent is not durable yet */
+    if (!e->stop && e->kind == HOB_EFFECT_CALL_MODEL && !hob_strand_can_ask(st)) return;
     hob_flight *f = take_off(st, e);
     f->stopping = e->stop;
     if (e->stop)

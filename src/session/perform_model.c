@@ -117,6 +117,13 @@ static void fill_request(hob_strand *st, hob_model_request *rq) {
                               .session = hob_str_z(st->s->id)};
 }
 
+/* A conversation that is cold is enough for a provider that goes on from the wire. */
+bool hob_strand_can_ask(hob_strand *st) {
+    hob_model_request rq = {.model = hob_strand_model(st)->id, .history = hob_strand_history(st)};
+    if (!st->s->view->history->cold.count) return true;
+    return hob_strand_adopt_wire(st, hob_strand_provider(st), &rq) || hob_session_thaw(st->s, NULL);
+}
+
 static void open_answer(hob_strand *st, const hob_effect *e) {
     int64_t seq = 0;
     hob_strand_close_answer(st);
@@ -138,9 +145,9 @@ static int start(hob_flight *f, const hob_effect *e) {
     hob_error err;
     open_answer(st, e);
     hob_provider *p = st->answer_provider;
-    if (st->wire && st->wire_owner != p->ops) hob_strand_drop_wire(st);
-    st->wire_owner = p->ops;
     fill_request(st, &rq);
+    if (!hob_strand_adopt_wire(st, p, &rq) && st->wire_owner != p->ops) hob_strand_drop_wire(st);
+    st->wire_owner = p->ops;
     hob_crash_point("effect.model.before");
     int rc = p->ops->start(p, &rq, st->answer, &handler, f, call_of(f), &err);
     hob_crash_point("effect.model.after");

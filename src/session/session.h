@@ -166,6 +166,7 @@ struct hob_flight {
 };
 
 typedef struct hob_agent_choice hob_agent_choice; /* agent.c */
+typedef struct hob_thaw hob_thaw;
 
 /* Values of temp: keys that a call has set, until its batch is done. */
 typedef struct hob_temp {
@@ -220,6 +221,9 @@ struct hob_session {
     int failed;         /* HOB_E… once a commit failed; until refolded */
     hob_error fail_error;
     bool refolding;
+    uint64_t kept_seq; /* where the last snapshot stands */
+    bool keeping;      /* one is being stored */
+    hob_thaw *thaw;    /* the conversation is being read */
     bool closing;      /* no new work is admitted */
     bool let_go;       /* nothing is written and nothing performed any more */
     bool whole;        /* every call of the conversation has a result, or its run will see to it */
@@ -326,8 +330,26 @@ int hob_store_events_page(hob_runtime *rt, hob_store *store, hob_str session, ui
 
 /* ---- load.c: folding what the store has -------------------------------------------------------------------- */
 typedef void (*hob_loaded_fn)(hob_session *s, int code, const hob_error *err, void *user);
-/* Folds the stored events of `from` (this session, or the one it is forked from) into fresh views. */
+/* Folds the stored events of `from` (this session, or the one it is forked from) into fresh views; its own from a
+ * snapshot, if there is one, unless the session failed. */
 void hob_session_load(hob_session *s, hob_str from, hob_loaded_fn done, void *user);
+
+/* ---- snapshot.c -------------------------------------------------------------------------------------------- */
+/* What the history must be once the events up to `seq` are folded into it. */
+typedef struct hob_restored {
+    uint64_t seq, leaf, generation;
+    size_t count, bytes;
+} hob_restored;
+/* Stores a snapshot if the session is at rest and it is time for one. */
+void hob_session_keep(hob_session *s);
+/* Fills fresh views. False: it is of no use; the views are to be thrown away. */
+bool hob_session_restore(hob_session *s, const hob_store_snapshot *snap, hob_restored *out);
+bool hob_session_restored(hob_session *s, const hob_restored *r); /* it is what it must be */
+
+/* ---- thaw.c ------------------------------------------------------------------------------------------------ */
+/* True: the whole conversation is in memory. False: it is being read; then op (nullable) is started again, and
+ * effects are performed. */
+bool hob_session_thaw(hob_session *s, hob_op *op);
 
 /* ---- copy.c -------------------------------------------------------------------------------------------------- */
 int hob_session_copy(hob_session *s, const hob_history *h, hob_error *err);

@@ -82,6 +82,11 @@ void hob_strand_outcome(hob_strand *st, hob_input *in);
 /* ---- perform.c, perform_model.c ------------------------------------------------------------------------- */
 void hob_strand_drop_flights(hob_strand *st);
 void hob_strand_drop_wire(hob_strand *st);
+/* Whether the model can be asked with as much of the conversation as is in memory; else it is being read first (thaw.c).
+ * Only the session's own strand goes on from a wire: a view of the history (log/history_view.h) needs all of it. */
+bool hob_strand_can_ask(hob_strand *st);
+/* snapshot.c: the provider goes on with the wire that is there, without the messages that are cold. */
+bool hob_strand_adopt_wire(hob_strand *st, hob_provider *p, const hob_model_request *rq);
 
 /* ---- stream.c --------------------------------------------------------------------------------------------- */
 void hob_strand_close_answer(hob_strand *st);

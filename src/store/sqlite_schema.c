@@ -11,7 +11,6 @@
  */
 #include "store/sqlite.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -186,19 +185,6 @@ int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err) {
     return check_last_event(c, err);
 }
 
-static uint64_t stir(uint64_t h, const char *p, size_t n) {
-    uint64_t word = 0;
-    memcpy(&word, p, n);
-    h = (h ^ le64toh(word)) * 0xff51afd7ed558ccdu;
-    return h ^ h >> 32;
-}
-
-/* Eight bytes a step; finds what a disk does to data, not what an enemy does. Stored: never change. */
 int32_t hob_sqlite_sum(uint64_t seq, hob_str json) {
-    uint64_t h = seq * 0x9e3779b97f4a7c15u ^ json.n;
-    size_t i = 0;
-    for (; i + 8 <= json.n; i += 8) h = stir(h, json.p + i, 8);
-    if (i < json.n) h = stir(h, json.p + i, json.n - i);
-    h *= 0xc4ceb9fe1a85ec53u;
-    return (int32_t)(uint32_t)(h >> 32);
+    return (int32_t)(uint32_t)(hob_sum(seq * 0x9e3779b97f4a7c15u, json) >> 32);
 }

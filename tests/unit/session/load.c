@@ -4,6 +4,7 @@
 #include "support/host.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define PROMPTS 350 /* of six events each: three pages */
 
@@ -76,6 +77,7 @@ static void test_session_load__an_unreadable_event_is_an_error_while_a_page_is_o
 }
 
 int main(void) {
+    unsetenv("HOB_TEST_SNAPSHOTS"); /* what a snapshot stands for is not read */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_load__pages_are_folded_in_order),
         cmocka_unit_test(test_session_load__a_damaged_page_is_an_error),
