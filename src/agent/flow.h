@@ -99,8 +99,8 @@ typedef struct hob_flow_env {
 typedef struct hob_flow_answer {
     size_t frame;
     hob_outcome outcome;    /* not OK: text says why */
-    hob_str content;        /* JSON array of blocks; "" = none */
-    hob_str delta, removed; /* JSON; "" = none */
+    hob_str content;     /* JSON array of blocks; "" = none */
+    const hob_state *changes; /* an overlay; NULL = none */
     hob_str transfer, text;
     bool escalate;
 } hob_flow_answer;
@@ -116,6 +116,8 @@ size_t hob_flow_pending(const hob_flow *f, size_t frame, const hob_run *root,
 /* ---- between the files of this folder -------------------------------------------------------------- */
 bool hob_flow_slot_done(const hob_flow *f, size_t slot);
 const char *hob_point_name(hob_point p);
+/* What the state gets of its final answer: a JSON text. */
+void hob_flow_output(const hob_frame *fr, hob_buf *out);
 hob_agent_fn hob_flow_function(const hob_frame *fr, hob_point p); /* NULL = it has none */
 
 #endif

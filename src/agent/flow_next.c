@@ -86,18 +86,22 @@ static int call_back(const next *n, size_t i, hob_point p) {
 
 /* ---- the end of an agent ---------------------------------------------------------------------------------- */
 
-/* The final answer as the value of a state key: text, or what the schema promises. */
+/* Text, or what the schema promises. */
+void hob_flow_output(const hob_frame *fr, hob_buf *out) {
+    hob_str text = hob_str_n(fr->text, fr->text_n);
+    if (fr->agent->schema)
+        hob_buf_add(out, hob_str_trim(text));
+    else
+        hob_json_quote(out, text);
+}
+
 static int store_output(const next *n, size_t i) {
     const hob_frame *fr = &n->f->frames[i];
-    hob_str text = hob_str_n(fr->text, fr->text_n);
     hob_jsonw w = say(n, fr, HOB_EVENT_STATE_CHANGED);
     hob_state change = {.count = 0};
     hob_buf value;
     hob_buf_init(&value, HOB_EVENT_MAX);
-    if (fr->agent->schema)
-        hob_buf_add(&value, hob_str_trim(text));
-    else
-        hob_json_quote(&value, text);
+    hob_flow_output(fr, &value);
     hob_state_assign(&change, hob_str_z(fr->agent->o.output_key), hob_buf_str(&value));
     hob_overlay_write(&change, "delta", &w);
     hob_state_finish(&change);
@@ -423,8 +427,7 @@ static void say_content(const next *n, const hob_frame *fr, hob_str content) {
 
 static void say_delta(const next *n, const hob_frame *fr, const hob_flow_answer *a) {
     hob_jsonw w = say(n, fr, HOB_EVENT_STATE_CHANGED);
-    hob_jsonw_kraw(&w, "delta", a->delta.n ? a->delta : HOB_STR("{}"));
-    if (a->removed.n) hob_jsonw_kraw(&w, "removed", a->removed);
+    hob_overlay_write(a->changes, "delta", &w);
     hob_say_end(&w);
 }
 
@@ -447,7 +450,7 @@ int hob_flow_answered(const hob_flow *f, const hob_run *root, const hob_flow_ans
     bool ok = a->outcome == HOB_OUTCOME_OK;
     if (fr->state != HOB_FRAME_ACTIVE || !fr->point)
         return hob_fail(err, HOB_EEXIST, 0, "the agent %s waits for no answer", fr->agent->o.name);
-    if (ok && a->delta.n + a->removed.n && !fr->said_state) {
+    if (ok && a->changes && a->changes->count && !fr->said_state) {
         say_delta(&n, fr, a);
         return HOB_SAID_MORE;
     }

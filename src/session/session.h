@@ -300,6 +300,7 @@ void hob_flight_end(hob_flight *f); /* unlinks and destroys */
 /* What failed or never started, as an input. */
 void hob_model_failed(hob_flight *f);
 void hob_tool_failed(hob_flight *f);
+void hob_agent_failed(hob_flight *f);
 
 /* ---- reader.c, stream.c ----------------------------------------------------------------------------------- */
 void hob_session_deliver(hob_session *s); /* durable events and deltas into the mailbox */
@@ -375,6 +376,12 @@ bool hob_session_add_instruction(const hob_session *s, hob_buf *out);
 int hob_session_add_skills(hob_session *s, hob_buf *out, hob_error *err);
 
 /* ---- settings.c --------------------------------------------------------------------------------------------- */
+typedef struct hob_model_found {
+    hob_model_info info;
+    hob_provider *provider;
+    char *name; /* heap */
+} hob_model_found;
+int hob_session_find_model(hob_session *s, hob_str hint, hob_model_found *out, hob_error *err);
 int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err);
 int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err);
 /* Writes what a reader of the log must know: session_opened once, config_changed when something differs. */

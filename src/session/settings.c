@@ -9,18 +9,17 @@
 /* ---- model ------------------------------------------------------------------------------------------- */
 
 /* The name under which the session finds its model again, from any folder. */
-static void name_model(hob_session *s) {
-    char *script = hob_dupz(s->model.script), path[PATH_MAX], name[PATH_MAX + 16];
-    if (hob_str_eqz(s->model.api, "scripted"))
+static char *name_model(const hob_model_info *m) {
+    char *script = hob_dupz(m->script), path[PATH_MAX], name[PATH_MAX + 16];
+    if (hob_str_eqz(m->api, "scripted"))
         snprintf(name, sizeof name, "scripted:%s", realpath(script, path) ? path : script);
     else
-        snprintf(name, sizeof name, "%.*s/%.*s", HOB_FMT(s->model.provider), HOB_FMT(s->model.id));
+        snprintf(name, sizeof name, "%.*s/%.*s", HOB_FMT(m->provider), HOB_FMT(m->id));
     hob_free(script);
-    hob_free(s->model_name);
-    s->model_name = hob_dupz(hob_str_z(name));
+    return hob_dupz(hob_str_z(name));
 }
 
-int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err) {
+int hob_session_find_model(hob_session *s, hob_str hint, hob_model_found *out, hob_error *err) {
     hob_provider_env env = {.loop = s->rt->loop, .http = s->rt->http, .pool = s->rt->pool};
     hob_model_info info;
     hob_provider *provider;
@@ -28,11 +27,20 @@ int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err) {
     if (rc >= 0) rc = hob_models_check_key(s->rt->models, &info, err);
     if (rc >= 0) rc = hob_models_provider(s->rt->models, &env, &info, &provider, err);
     if (rc < 0) return rc;
-    s->model = info;
-    s->provider = provider;
-    if (info.thinking != HOB_THINKING_DEFAULT) s->thinking = info.thinking;
-    name_model(s);
     if (!hob_str_eqz(info.api, "scripted")) hob_http_preload(s->rt->http);
+    *out = (hob_model_found){.info = info, .provider = provider, .name = name_model(&info)};
+    return HOB_OK;
+}
+
+int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err) {
+    hob_model_found found;
+    int rc = hob_session_find_model(s, hint, &found, err);
+    if (rc < 0) return rc;
+    s->model = found.info;
+    s->provider = found.provider;
+    if (found.info.thinking != HOB_THINKING_DEFAULT) s->thinking = found.info.thinking;
+    hob_free(s->model_name);
+    s->model_name = found.name;
     return HOB_OK;
 }
 
@@ -207,6 +215,7 @@ int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_err
     if (rc >= 0) rc = add_tools(s, o, err);
     if (rc >= 0) rc = choose_model(s, o, err);
     if (rc >= 0) rc = hob_session_build_prompt(s, o, err);
+    if (rc >= 0 && s->crew) rc = hob_crew_fit(s->crew, err);
     hob_session_forget_choice(s);
     return rc;
 }

@@ -59,6 +59,12 @@ void hob_tools_destroy(hob_tools *t) {
     hob_free(t);
 }
 
+const hob_tool *hob_tools_at(const hob_tools *t, size_t i) {
+    HOB_LIST_EACH (it, &t->entries)
+        if (!i--) return &HOB_CONTAINER(it, entry, link)->tool;
+    return NULL;
+}
+
 /* ---- adding -------------------------------------------------------------------------------- */
 
 static bool name_fits(const char *name) {

@@ -25,6 +25,7 @@ int hob_tools_remove(hob_tools *t, hob_str name); /* not while a call of it is u
 const hob_tool *hob_tools_find(const hob_tools *t, hob_str name); /* borrowed; NULL if absent */
 /* Tools that the policy does not offer are neither found nor told of, also those added later. Holds a reference. */
 void hob_tools_narrow(hob_tools *t, hob_policy *p);
+const hob_tool *hob_tools_at(const hob_tools *t, size_t i); /* in that order; NULL beyond the end */
 /* JSON array of {"name","description","schema"} in registration order, cached; for provider requests. */
 hob_str hob_tools_json(hob_tools *t);
 /* Changes with every add and remove. */

@@ -388,7 +388,13 @@ int sim_answered(sim *s, const char *agent, hob_outcome outcome, const char *tex
     a.content = text_blocks(&b, text);
     if (!text || outcome != HOB_OUTCOME_OK) a.content = HOB_STR_NULL;
     if (outcome != HOB_OUTCOME_OK) a.text = hob_str_z(text);
-    a.delta = delta ? quoted(&q, delta) : HOB_STR_NULL;
+    hob_state changes = {.count = 0};
+    hob_arena *arena = hob_arena_create(0);
+    hob_change c;
+    assert_ok(hob_change_init(&c, arena, delta ? quoted(&q, delta) : HOB_STR_NULL, HOB_STR_NULL, &s->err),
+              s->err);
+    hob_overlay_add(&changes, &c);
+    a.changes = &changes;
     int said = HOB_SAID_MORE;
     while (said == HOB_SAID_MORE) {
         said = hob_flow_answered(s->flow, &s->run, &a, &d, &s->err);
@@ -396,6 +402,9 @@ int sim_answered(sim *s, const char *agent, hob_outcome outcome, const char *tex
     }
     hob_buf_finish(&b);
     hob_buf_finish(&q);
+    hob_change_finish(&c);
+    hob_state_finish(&changes);
+    hob_arena_destroy(arena);
     s->who = -1;
     if (said >= 0) sim_tick(s, 0);
     return said;
