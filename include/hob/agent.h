@@ -4,7 +4,7 @@
  * An agent is a value: it is made once, never changes, and is counted. An LLM agent asks a model, with an instruction,
  * tools and agents it may hand the conversation to. The others say in which order agents work: one after the other,
  * side by side, again and again, this one or that one; or they are a C function. Given to a session
- * (hob_session_opts.agent) an agent does the work of every run; where it stands is in the session's log, so it goes on
+ * (hob_session_opts.team) an agent does the work of every run; where it stands is in the session's log, so it goes on
  * after a crash as everything else does.
  *
  *     hob_agent_opts a = HOB_AGENT_OPTS_INIT, b = HOB_AGENT_OPTS_INIT, team = HOB_AGENT_OPTS_INIT;

@@ -14,6 +14,7 @@
 #ifndef HOB_SESSION_H
 #define HOB_SESSION_H
 
+#include <hob/agent.h>
 #include <hob/agents.h>
 #include <hob/runtime.h>
 #include <hob/tool.h>

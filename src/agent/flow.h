@@ -98,8 +98,8 @@ typedef struct hob_flow_env {
 /* The answer of a function of the host. */
 typedef struct hob_flow_answer {
     size_t frame;
-    hob_outcome outcome;    /* not OK: text says why */
-    hob_str content;     /* JSON array of blocks; "" = none */
+    hob_outcome outcome;      /* not OK: text says why */
+    hob_str content;          /* JSON array of blocks; "" = none */
     const hob_state *changes; /* an overlay; NULL = none */
     hob_str transfer, text;
     bool escalate;

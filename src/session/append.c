@@ -5,6 +5,7 @@
  * it, operations return and effects that wait for it start. If a commit fails, nothing after it was stored either:
  * everything under way is dropped and the views are folded anew from what the store has.
  */
+#include "session/crew.h"
 #include "session/session.h"
 
 enum { PROMPT_SHOWN = 200 }; /* bytes of a prompt in the list of runs */
@@ -54,6 +55,7 @@ static int fold_runs(hob_session *s, hob_event *e, const hob_json *data, hob_err
 int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err) {
     int rc = hob_view_apply(s->view, e, data, err);
     if (rc >= 0) rc = fold_runs(s, e, data, err);
+    if (rc >= 0 && s->crew) rc = hob_flow_apply(s->crew->flow, &s->run, e, data, err);
     if (rc >= 0) hob_session_note_result(s, e, data);
     return rc;
 }
@@ -98,6 +100,8 @@ int hob_session_append(hob_session *s, hob_draft *d, hob_error *err) {
     tail_push(s, e);
     rc = hob_session_fold(s, e, data, err);
     if (rc >= 0) hob_session_note_temp(s, e, data);
+    if (rc >= 0 && s->crew) hob_crew_note(s->crew, e, data);
+    if (rc >= 0 && s->crew) hob_crew_sync(s->crew);
     hob_event_unref(e);
     hob_crash_point("append.after");
     if (rc < 0) hob_session_fail(s, rc, err); /* the views are no fold of the log any more */
@@ -129,31 +133,59 @@ static int next_event(hob_session *s, hob_draft *out) {
         hob_strand_env(st, &env);
         if (hob_run_decide(st->run, &env, &next, out, NULL) > 0) return HOB_SAID_MORE;
     }
-    return HOB_SAID_NOTHING;
+    return s->crew ? hob_crew_next(s->crew, out) : HOB_SAID_NOTHING;
 }
 
-/* Says everything that follows from an input. */
-static int say(hob_strand *st, const hob_input *in, hob_error *err) {
-    hob_session *s = st->s;
+/* An answer of a function of the host; values of temp: keys that the log only names join the state here. */
+static int say_answer(hob_session *s, const hob_flow_answer *a, hob_error *err) {
     hob_draft d;
-    int rc = say_input(st, in, err);
+    int said = HOB_SAID_MORE, rc = HOB_OK;
+    while (said == HOB_SAID_MORE && rc >= 0) {
+        said = hob_flow_answered(s->crew->flow, &s->run, a, &d, err);
+        if (said < 0) return said;
+        bool state = d.type == HOB_EVENT_STATE_CHANGED;
+        rc = hob_session_append(s, &d, err);
+        if (rc < 0 || !state) continue;
+        hob_overlay_apply(a->changes, HOB_SCOPE_TEMP, &s->view->state);
+        s->temp_kept = true;
+    }
+    return rc;
+}
+
+/* Either of the two, and everything that follows from it. */
+typedef struct news {
+    hob_strand *strand;
+    const hob_input *in;
+    const hob_flow_answer *answer;
+} news;
+
+static int say(hob_session *s, const news *n, hob_error *err) {
+    hob_draft d;
+    int rc = n->in ? say_input(n->strand, n->in, err) : say_answer(s, n->answer, err);
     while (rc >= 0 && next_event(s, &d)) rc = hob_session_append(s, &d, err);
     return rc;
 }
 
-int hob_strand_input(hob_strand *st, hob_input *in, hob_error *err) {
-    hob_session *s = st->s;
+static int take(hob_session *s, const news *n, hob_error *err) {
     hob_error local;
     uint64_t before = s->view->last_seq;
     if (!err) err = &local;
     int rc = hob_session_usable(s, err);
-    if (rc >= 0) rc = say(st, in, err);
+    if (rc >= 0) rc = say(s, n, err);
     if (rc < 0 && s->view->last_seq != before) /* half said: the log is the truth, fold it again */
         hob_session_fail(s, rc, err);
     if (rc < 0) return rc;
     hob_session_commit(s);
     hob_session_kick(s);
     return rc;
+}
+
+int hob_strand_input(hob_strand *st, hob_input *in, hob_error *err) {
+    return take(st->s, &(news){.strand = st, .in = in}, err);
+}
+
+int hob_session_agent_answered(hob_session *s, const hob_flow_answer *a, hob_error *err) {
+    return take(s, &(news){.answer = a}, err);
 }
 
 int hob_session_input(hob_session *s, hob_input *in, hob_error *err) {

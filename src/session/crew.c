@@ -129,14 +129,16 @@ static int write_system(hob_crew *c, size_t i, hob_error *err) {
     hob_member *m = &c->members[i];
     hob_buf_reset(&m->system);
     if (!a->o.instruction && !a->o.output_schema) return HOB_OK; /* the session's */
-    int rc = hob_instruction_expand(hob_str_z(a->o.instruction), &c->s->view->state, &m->system, err);
+    int rc =
+        hob_instruction_expand(hob_str_z(a->o.instruction), &c->s->view->state, &m->system, err);
     if (rc < 0) return rc;
     if (a->o.output_schema)
         hob_buf_addf(&m->system, "\n\nAnswer with JSON alone, that fits this schema:\n%s\n",
                      a->o.output_schema);
     m->strand->system = hob_buf_str(&m->system);
-    return m->system.err ? hob_fail(err, HOB_ETOOBIG, 0, "agent %s: its instruction is too large", a->o.name)
-                         : HOB_OK;
+    return m->system.err
+               ? hob_fail(err, HOB_ETOOBIG, 0, "agent %s: its instruction is too large", a->o.name)
+               : HOB_OK;
 }
 
 int hob_crew_prepare(hob_strand *st, hob_error *err) {
@@ -183,7 +185,8 @@ void hob_crew_note(hob_crew *c, const hob_event *e, const hob_json *data) {
     ptrdiff_t i = hob_flow_index(c->flow, e->agent);
     if (e->type != HOB_EVENT_STATE_CHANGED || i < 0) return;
     const hob_frame *fr = &c->flow->frames[i];
-    if (!hob_json_get_bool(data, "output", false) || !hob_json_count(hob_json_get(data, "temp"))) return;
+    if (!hob_json_get_bool(data, "output", false) || !hob_json_count(hob_json_get(data, "temp")))
+        return;
     hob_buf value;
     hob_buf_init(&value, HOB_EVENT_MAX);
     hob_flow_output(fr, &value);

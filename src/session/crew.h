@@ -45,7 +45,8 @@ int hob_crew_next(hob_crew *c, hob_draft *out);
 int hob_crew_prepare(hob_strand *st, hob_error *err);
 hob_agent *hob_crew_agent(const hob_strand *st); /* NULL for the session's own strand */
 /* The session's agent that answers a function of the host. */
-int hob_session_agent_answered(hob_session *s, const hob_flow_answer *a, hob_error *err); /* append.c */
+int hob_session_agent_answered(hob_session *s, const hob_flow_answer *a,
+                               hob_error *err); /* append.c */
 
 /* ---- crew_tools.c ---------------------------------------------------------------------------------- */
 /* Takes what the agent may use from the session's tools, if they changed; adds its own, and those for handing over and

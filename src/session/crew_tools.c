@@ -45,13 +45,15 @@ static int add_transfer(hob_crew *c, size_t frame, hob_tools *t, hob_error *err)
     hob_buf_init(&names, TEXT_MAX);
     hob_buf_init(&words, TEXT_MAX);
     hob_buf_init(&schema, 2 * TEXT_MAX);
-    hob_buf_addz(&words, "Hands the conversation over to another agent, when it fits the question better "
-                         "than you. The agents:");
+    hob_buf_addz(&words,
+                 "Hands the conversation over to another agent, when it fits the question better "
+                 "than you. The agents:");
     if (write_targets(c->flow, frame, &names, &words)) {
-        hob_buf_addf(&schema,
-                     "{\"type\":\"object\",\"properties\":{\"agent_name\":{\"type\":\"string\",\"enum\":[%s]}},"
-                     "\"required\":[\"agent_name\"],\"additionalProperties\":false}",
-                     hob_buf_z(&names));
+        hob_buf_addf(
+            &schema,
+            "{\"type\":\"object\",\"properties\":{\"agent_name\":{\"type\":\"string\",\"enum\":[%s]}},"
+            "\"required\":[\"agent_name\"],\"additionalProperties\":false}",
+            hob_buf_z(&names));
         hob_tool tool = HOB_TOOL_INIT;
         tool.name = "transfer_to_agent";
         tool.description = hob_buf_z(&words);
@@ -73,7 +75,8 @@ static int add_transfer(hob_crew *c, size_t frame, hob_tools *t, hob_error *err)
 static void run_exit(const hob_tool_call *call, hob_reply *reply, void *user) {
     (void)call, (void)user;
     hob_reply_escalate(reply);
-    hob_reply_text(reply, HOB_OUTCOME_OK, HOB_STR("The loop ends when you have said your last word."));
+    hob_reply_text(reply, HOB_OUTCOME_OK,
+                   HOB_STR("The loop ends when you have said your last word."));
 }
 
 static bool in_loop(const hob_flow *f, size_t i) {
@@ -90,9 +93,11 @@ static bool lists(const hob_agent *a, const char *name) {
 
 static int add_exit(hob_crew *c, size_t frame, hob_tools *t, hob_error *err) {
     hob_tool tool = HOB_TOOL_INIT;
-    if (!in_loop(c->flow, frame) || !lists(c->flow->frames[frame].agent, "exit_loop")) return HOB_OK;
+    if (!in_loop(c->flow, frame) || !lists(c->flow->frames[frame].agent, "exit_loop"))
+        return HOB_OK;
     tool.name = "exit_loop";
-    tool.description = "Ends the loop of agents that you are part of. Call it when its goal is reached.";
+    tool.description =
+        "Ends the loop of agents that you are part of. Call it when its goal is reached.";
     tool.class_ = HOB_TOOL_READ_ONLY;
     tool.run = run_exit;
     return hob_tools_add(t, &tool, err);
@@ -112,8 +117,9 @@ static int add_sessions(hob_crew *c, const hob_agent *a, hob_tools *t, hob_error
         if (tool)
             rc = hob_tools_add(t, tool, err);
         else
-            rc = hob_fail(err, HOB_ENOENT, 0, "agent %s names the tool %s, and the session has none such",
-                          a->o.name, a->o.tools[i]);
+            rc = hob_fail(err, HOB_ENOENT, 0,
+                          "agent %s names the tool %s, and the session has none such", a->o.name,
+                          a->o.tools[i]);
     }
     return rc;
 }

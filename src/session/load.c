@@ -1,6 +1,7 @@
 /*
  * load.c - opening a session is folding its log, from its beginning or from a snapshot (snapshot.c).
  */
+#include "session/crew.h"
 #include "session/session.h"
 
 enum { FIRST_PAGE = 64, LARGEST_PAGE = 512 };
@@ -21,6 +22,7 @@ typedef struct loader {
 static void read_page(loader *l);
 
 static void reset_views(hob_session *s) {
+    if (s->crew) hob_crew_reset(s->crew);
     hob_session_drop_strands(s);
     hob_view_destroy(s->view);
     hob_run_finish(&s->run);
@@ -48,6 +50,7 @@ static int fold_behind(hob_session *s, const hob_restored *r, hob_event *e, cons
 static void finish(loader *l) {
     hob_session *s = l->s;
     s->refolding = false;
+    if (s->crew && l->code >= 0) hob_crew_sync(s->crew);
     s->durable = s->submitted = s->view->last_seq;
     s->clock_base =
         HOB_MAX(hob_runtime_clock_base(s->rt), s->view->last_ts - hob_loop_now(s->rt->loop));

@@ -5,6 +5,7 @@
  *     start -> [find] -> own -> load -> ready        (new, continue, open)
  *     start -> [find] -> load the original -> own the copy -> write it -> ready       (fork)
  */
+#include "session/crew.h"
 #include "session/session.h"
 
 #include <unistd.h>
@@ -42,6 +43,7 @@ hob_session *hob_session_new(hob_runtime *rt) {
 void hob_session_free(hob_session *s) {
     hob_list_remove(&s->link);
     hob_timer_stop(&s->kick);
+    hob_crew_destroy(s->crew);
     hob_session_drop_strands(s);
     hob_strand_finish(&s->own);
     hob_session_forget_sent(s);
@@ -131,6 +133,7 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     s->epoch = row->epoch;
     s->fresh = true;
     hob_view *original = s->view;
+    if (s->crew) hob_crew_reset(s->crew);             /* a copy begins with nobody at work */
     int rc = hob_session_apply_options(s, op->o, &e); /* what the original used counts here, too */
     s->forked_seq = original->last_seq;
     s->view = hob_view_create();
@@ -345,6 +348,7 @@ static void start(hob_op *o) {
     hob_error err;
     int rc = HOB_OK;
     if (op->o->cwd) s->cwd = hob_dupz(hob_str_z(op->o->cwd));
+    if (op->o->team) s->crew = hob_crew_create(s, op->o->team);
     preload(op);
     s->store = o->rt->store;
     if (op->o->choice == HOB_SESSION_IN_MEMORY) rc = hob_runtime_memory(o->rt, &s->store, &err);

@@ -4,6 +4,7 @@
  * There is no other place where work begins, so a session that was just opened after a crash and one that never stopped
  * take the same way. Each strand has its own: two may wait for the same moment.
  */
+#include "session/crew.h"
 #include "session/session.h"
 
 static const hob_performer *const performers[HOB_EFFECT_COUNT_] = {
@@ -31,6 +32,8 @@ static void on_later(hob_timer *t) {
     hob_flight *f = HOB_CONTAINER(t, hob_flight, later);
     if (f->kind == HOB_EFFECT_CALL_MODEL)
         hob_model_failed(f);
+    else if (f->kind == HOB_EFFECT_CALL_AGENT)
+        hob_agent_failed(f);
     else
         hob_tool_failed(f);
 }
@@ -78,7 +81,9 @@ static void keep(hob_flight *f, const hob_effect *e) {
 
 static void perform_strand(hob_strand *st) {
     hob_effect effects[HOB_EFFECTS_MAX];
-    size_t n = hob_run_pending(st->run, effects);
+    size_t n = st->frame < 0
+                   ? hob_run_pending(st->run, effects)
+                   : hob_flow_pending(st->s->crew->flow, (size_t)st->frame, &st->s->run, effects);
     for (size_t i = 0; i < n; i++) {
         hob_flight *f = find(st, &effects[i]);
         if (f)

@@ -10,7 +10,8 @@ enum { GRACE_MS = 5000, HARD_GRACE_MS = 250, CALLBACK_MS = 60000, CUSTOM_MS = 60
 
 typedef struct function_flight {
     hob_flight *f;
-    hob_agent *agent;     /* a reference: the host's function may outlive the session's interest in it */
+    hob_agent
+        *agent; /* a reference: the host's function may outlive the session's interest in it */
     hob_agent_call *call; /* lives with the reply */
     hob_reply *reply;
     hob_timer timeout, grace;
@@ -26,7 +27,8 @@ static void answer(hob_flight *f, hob_flow_answer *a) {
     hob_flight_end(f);
     hob_crash_point("effect.agent.outcome");
     int rc = hob_session_agent_answered(s, a, &err);
-    if (rc < 0 && rc != HOB_EEXIST && hob_session_usable(s, NULL) >= 0) hob_session_fail(s, rc, &err);
+    if (rc < 0 && rc != HOB_EEXIST && hob_session_usable(s, NULL) >= 0)
+        hob_session_fail(s, rc, &err);
 }
 
 static void give_up(hob_flight *f, hob_outcome outcome, const char *why) {
@@ -68,7 +70,8 @@ static void on_done(void *user, const hob_tool_result *r) {
     hob_buf_init(&content, HOB_EVENT_MAX);
     hob_flow_answer a = {.outcome = r->outcome};
     if (r->outcome != HOB_OUTCOME_OK) read_words(r->content, &words);
-    if (r->outcome == HOB_OUTCOME_OK && says_something(r->content)) hob_buf_add(&content, r->content);
+    if (r->outcome == HOB_OUTCOME_OK && says_something(r->content))
+        hob_buf_add(&content, r->content);
     if (r->outcome == HOB_OUTCOME_OK && check_changes(f->s, r->actions, &err) < 0) {
         a.outcome = HOB_OUTCOME_ERROR;
         hob_buf_addz(&words, err.message);

@@ -2,6 +2,7 @@
  * perform_model.c - the effect "call the model": hands the conversation to the provider, streams the answer to readers,
  * and gives the whole outcome back to the run.
  */
+#include "session/crew.h"
 #include "session/session.h"
 
 static hob_model_call **call_of(hob_flight *f) {
@@ -143,13 +144,18 @@ static int start(hob_flight *f, const hob_effect *e) {
     hob_strand *st = f->strand;
     hob_model_request rq;
     hob_error err;
+    int rc = hob_crew_prepare(st, &err);
     open_answer(st, e);
+    if (rc < 0) {
+        hob_flight_fail(f, rc, &err);
+        return rc;
+    }
     hob_provider *p = st->answer_provider;
     fill_request(st, &rq);
     if (!hob_strand_adopt_wire(st, p, &rq) && st->wire_owner != p->ops) hob_strand_drop_wire(st);
     st->wire_owner = p->ops;
     hob_crash_point("effect.model.before");
-    int rc = p->ops->start(p, &rq, st->answer, &handler, f, call_of(f), &err);
+    rc = p->ops->start(p, &rq, st->answer, &handler, f, call_of(f), &err);
     hob_crash_point("effect.model.after");
     if (rc < 0) hob_flight_fail(f, rc, &err);
     return rc;

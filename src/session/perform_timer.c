@@ -10,9 +10,9 @@ typedef struct alarm_clock {
 
 static void on_due(hob_timer *t) {
     hob_flight *f = HOB_CONTAINER(t, alarm_clock, timer)->f;
-    hob_strand *st = f->strand;
+    hob_session *s = f->s;
     hob_flight_end(f);
-    hob_strand_outcome(st, &(hob_input){.kind = HOB_INPUT_NEXT});
+    hob_session_outcome(s, &(hob_input){.kind = HOB_INPUT_NEXT});
 }
 
 static int start(hob_flight *f, const hob_effect *e) {

@@ -209,7 +209,8 @@ struct hob_session {
     bool temp_kept; /* the values of temp: keys that the log names are in the view */
     /* who is at work */
     hob_strand own;
-    hob_list strands; /* own is the first */
+    hob_list strands;      /* own is the first */
+    struct hob_crew *crew; /* the agents of its workflow; NULL = it has none */
     /* the log's way */
     uint64_t epoch, durable, submitted;
     hob_event **tail; /* events [tail_base .. tail_base + ntail), the newest ones */

@@ -6,7 +6,8 @@
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
 static void set_up(hob_strand *st, hob_session *s, hob_run *run, hob_str agent, hob_str branch) {
-    *st = (hob_strand){.s = s, .run = run, .agent = hob_dupz(agent), .branch = hob_dupz(branch)};
+    *st = (hob_strand){
+        .s = s, .run = run, .agent = hob_dupz(agent), .branch = hob_dupz(branch), .frame = -1};
     hob_list_init(&st->link);
     hob_list_push(&s->strands, &st->link);
 }
@@ -78,6 +79,10 @@ hob_thinking hob_strand_thinking(const hob_strand *st) {
     return st->thinking != HOB_THINKING_DEFAULT ? st->thinking : st->s->thinking;
 }
 
+bool hob_strand_is_part(const hob_strand *st) {
+    return st->run->strand;
+}
+
 /* ---- what decide needs to know ---------------------------------------------------------------------- */
 
 static void tool_facts(void *user, hob_str name, hob_str args, hob_tool_facts *out) {
@@ -128,11 +133,9 @@ void hob_strand_env(hob_strand *st, hob_run_env *env) {
                          .output_usd = model->output_usd,
                          .fixed_bytes =
                              hob_strand_system(st).n + hob_tools_json(hob_strand_tools(st)).n,
-                         .path_bytes = hob_strand_history(st)->bytes};
-}
-
-bool hob_strand_is_part(const hob_strand *st) {
-    return st->run->strand;
+                         .path_bytes = hob_strand_history(st)->bytes,
+                         .agents = s->crew != NULL,
+                         .root = hob_strand_is_part(st) ? &s->run : NULL};
 }
 
 /* ---- all of a session ------------------------------------------------------------------------------------ */

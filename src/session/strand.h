@@ -25,6 +25,7 @@ typedef struct hob_strand {
     hob_session *s;
     hob_run *run;
     char *agent, *branch; /* "" = the session's own */
+    ptrdiff_t frame;      /* of the workflow (crew.h); -1 = of none */
     /* parts: NULL, or nothing, = the session's */
     hob_tools *tools;
     const hob_policy *policy;

@@ -391,8 +391,9 @@ int sim_answered(sim *s, const char *agent, hob_outcome outcome, const char *tex
     hob_state changes = {.count = 0};
     hob_arena *arena = hob_arena_create(0);
     hob_change c;
-    assert_ok(hob_change_init(&c, arena, delta ? quoted(&q, delta) : HOB_STR_NULL, HOB_STR_NULL, &s->err),
-              s->err);
+    assert_ok(
+        hob_change_init(&c, arena, delta ? quoted(&q, delta) : HOB_STR_NULL, HOB_STR_NULL, &s->err),
+        s->err);
     hob_overlay_add(&changes, &c);
     a.changes = &changes;
     int said = HOB_SAID_MORE;
