@@ -79,7 +79,8 @@ typedef struct hob_session_opts {
     size_t ntools;
     hob_definitions *definitions; /* agents, skills and commands for its runs; NULL = none */
     const char *agent_name; /* of those, the one to be; "" = hob's own, NULL = the session's */
-    hob_agent *team; /* agents that do the work of its runs (hob/agent.h); NULL = it does so itself */
+    hob_agent
+        *team; /* agents that do the work of its runs (hob/agent.h); NULL = it does so itself */
 } hob_session_opts;
 #define HOB_SESSION_OPTS_INIT                                                                      \
     { .size = sizeof(hob_session_opts) }
