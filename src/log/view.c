@@ -24,7 +24,8 @@ static void make_room(hob_view *v) {
     hob_str *const fields[] = {
         &v->id,           &v->cwd,           &v->model,           &v->thinking,
         &v->title,        &v->system_prompt, &v->permission_mode, &v->forked_from,
-        &v->first_prompt, &v->app_name,      &v->user_id,         &v->parent};
+        &v->first_prompt, &v->app_name,      &v->user_id,         &v->parent,
+        &v->agent};
     if (hob_arena_used(v->arena) < ARENA_MAX / 2) return;
     hob_arena *room = hob_arena_create(ARENA_MAX);
     for (size_t i = 0; i < HOB_ARRAY_LEN(fields); i++) *fields[i] = hob_arena_dup(room, *fields[i]);

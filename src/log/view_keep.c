@@ -1,7 +1,7 @@
 #include "log/keep.h"
 
 #if __SIZEOF_POINTER__ == 8
-_Static_assert(sizeof(hob_view) == 368, "a member came to hob_view: keep it below");
+_Static_assert(sizeof(hob_view) == 384, "a member came to hob_view: keep it below");
 _Static_assert(sizeof(hob_kid) == 912, "a member came to hob_kid: keep it below");
 #endif
 
@@ -32,7 +32,8 @@ _Static_assert(sizeof(hob_kid) == 912, "a member came to hob_kid: keep it below"
     X(parent)                                                                                      \
     X(first_prompt)                                                                                \
     X(app_name)                                                                                    \
-    X(user_id)
+    X(user_id)                                                                                     \
+    X(agent)
 
 #define KID_INTS(X)                                                                                \
     X(ended_seq)                                                                                   \
