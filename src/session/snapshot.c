@@ -145,6 +145,7 @@ void hob_session_keep(hob_session *s) {
     hob_wire *wire = wire_of(s);
     hob_cold cold;
     if (s->keeping || s->failed || s->let_go || s->refolding || s->store == s->rt->memory) return;
+    if (s->crew) return;
     if (s->submitted != s->view->last_seq || s->durable != s->submitted) return;
     if (!is_due(s, wire) || !hob_run_keeps(&s->run) || !hob_view_keeps(s->view)) return;
     size_t covered = wire ? wire->covered : hob_history_count(h);
