@@ -87,7 +87,8 @@ static inline hob_str hob_str_z(const char *z) {
     X(EAGAIN, 26, "try again later", 1)                                                            \
     X(EAMBIGUOUS, 27, "more than one match", 0)                                                    \
     X(ENOSYS, 28, "not supported here", 0)                                                         \
-    X(EAGENT, 29, "an agent failed", 0)
+    X(EAGENT, 29, "an agent failed", 0)                                                            \
+    X(EDEPTH, 30, "sub-agents are nested too deeply", 0)
 
 enum hob_errno {
     HOB_OK = 0,

@@ -53,7 +53,8 @@ enum {
     HOB_SESSION_STEER_AFTER_BATCH =
         4, /* steering waits for all calls of the answer instead of skipping the rest */
     HOB_SESSION_STEER_ALL = 8, /* deliver all steering messages at once */
-    HOB_SESSION_FORK = 16      /* OPEN or CONTINUE: work on a copy, the original stays as it is */
+    HOB_SESSION_FORK = 16,     /* OPEN or CONTINUE: work on a copy, the original stays as it is */
+    HOB_SESSION_NO_DELEGATION = 32 /* the model is not offered the task tool */
 };
 
 typedef struct hob_session_opts {
@@ -165,7 +166,7 @@ HOB_API int hob_session_on_event(hob_session *s, hob_event_fn fn, void *user);
 
 typedef enum hob_verdict { HOB_VERDICT_DENY, HOB_VERDICT_ALLOW } hob_verdict;
 
-/* Waiting approvals: rows {"call","tool","args","run_id"}. */
+/* Waiting approvals: rows {"call","tool","args","run_id"}; of a sub-agent also "child" and "agent". */
 HOB_API int hob_session_pending_confirmations(hob_session *s, hob_page **out, hob_error *err);
 /* Once only: HOB_EEXIST if it was answered already, HOB_ENOENT if no such call waits. */
 HOB_API int hob_session_confirm_tool_use(hob_session *s, hob_str call, hob_verdict v,

@@ -58,6 +58,9 @@ static const hob_known table[] = {
     {"budget.seconds", HOB_KIND_NUMBER, HOB_BOUND_LOWER, NULLABLE, NULL, 0.001, ANY},
     {"budget.tool_calls", HOB_KIND_INT, HOB_BOUND_LOWER, NULLABLE, NULL, 1, ANY},
     {"budget.turns", HOB_KIND_INT, HOB_BOUND_LOWER, NULLABLE, NULL, 1, ANY},
+    {"budget.depth", HOB_KIND_INT, HOB_BOUND_LOWER, 0, NULL, 0, 64},
+    {"budget.children", HOB_KIND_INT, HOB_BOUND_LOWER, 0, NULL, 0, 1000},
+    {"budget.descendants", HOB_KIND_INT, HOB_BOUND_LOWER, 0, NULL, 0, 4096},
 
     {"retry.attempts", HOB_KIND_INT, HOB_BOUND_NONE, 0, NULL, 0, 100},
     {"retry.cap_s", HOB_KIND_NUMBER, HOB_BOUND_NONE, 0, NULL, 0, DAY},

@@ -43,6 +43,8 @@ static kind kind_of(hob_str tool, hob_tool_class class_) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(builtins); i++) {
         if (hob_str_ieq(tool, hob_str_z(builtins[i].name))) return builtins[i].kind;
     }
+    bool delegates = hob_str_ieq(tool, HOB_STR("task")) && class_ == HOB_TOOL_IDEMPOTENT;
+    if (delegates) return READS; /* what the sub-agent does is decided call by call */
     bool server = hob_str_ieq(hob_str_first(tool, 5), HOB_STR("mcp__"));
     return class_ == HOB_TOOL_READ_ONLY && !server ? READS : RUNS;
 }

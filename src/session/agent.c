@@ -5,7 +5,7 @@
  * log has the agent's name, so that a session that is opened again is the same agent; if that is not there any more,
  * or not trusted, the session is not opened: it would have more than it had.
  */
-#include "session/session.h"
+#include "session/task.h"
 
 #include "config/discover.h"
 
@@ -31,7 +31,20 @@ static int say_gone(hob_session *s, hob_str name, hob_error *err) {
                     HOB_FMT(name), why.message);
 }
 
+/* A child was told which one it is by whoever started it. */
+static int take_given(hob_session *s) {
+    const hob_inherited *in = s->given;
+    if (in->builtin) return HOB_OK;
+    s->choice = HOB_NEW(hob_agent_choice);
+    s->choice->arena = hob_arena_create(0);
+    s->choice->x = in->agent;
+    s->choice->fresh = !hob_str_eq(in->agent.name, s->view->agent);
+    snprintf(s->agent_name, sizeof s->agent_name, "%.*s", HOB_FMT(in->agent.name));
+    return HOB_OK;
+}
+
 int hob_session_choose_agent(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    if (s->given) return take_given(s);
     hob_str name = o->agent_name ? hob_str_z(o->agent_name) : s->view->agent;
     if (!name.n) return HOB_OK;
     hob_agent_choice *c = HOB_NEW(hob_agent_choice);

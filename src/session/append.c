@@ -7,6 +7,7 @@
  */
 #include "session/crew.h"
 #include "session/session.h"
+#include "session/task.h"
 
 enum { PROMPT_SHOWN = 200 }; /* bytes of a prompt in the list of runs */
 
@@ -57,6 +58,7 @@ int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_err
     if (rc >= 0) rc = fold_runs(s, e, data, err);
     if (rc >= 0 && s->crew) rc = hob_flow_apply(s->crew->flow, &s->run, e, data, err);
     if (rc >= 0) hob_session_note_result(s, e, data);
+    if (rc >= 0 && s->task) hob_task_note(s->task, e, data);
     return rc;
 }
 
@@ -358,6 +360,7 @@ void hob_session_fail(hob_session *s, int code, const hob_error *err) {
         hob_list_remove(&op->link);
         hob_op_done(op, code, &e);
     }
+    hob_tasks_let_go(s);
     hob_mailbox_end(&s->box, true, code);
     hob_session_publish(s);
 }

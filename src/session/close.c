@@ -4,7 +4,7 @@
  * Nothing is freed while the store still owes an answer, or while a call of another thread is under way. Whoever lets
  * go first tells all who wait to come back, and frees the session when they have; a second one waits for that.
  */
-#include "session/session.h"
+#include "session/task.h"
 
 enum { DRAIN_MS = 5000, KILL_MS = 1000 };
 
@@ -32,10 +32,16 @@ static void release(hob_session *s) {
     s->store->ops->release(s->store, hob_str_z(s->id), s->epoch, on_released, s);
 }
 
+void hob_session_try_release(hob_session *s) {
+    if (!s->close_op || s->released || s->inflight || !hob_tasks_gone(s)) return;
+    s->released = true;
+    release(s);
+}
+
 bool hob_session_arrived(hob_session *s) {
     s->inflight--;
     if (!s->close_op) return true;
-    if (!s->inflight) release(s);
+    hob_session_try_release(s);
     return false;
 }
 
@@ -45,7 +51,29 @@ static void start_detach(hob_op *op) {
     s->close_op = op;
     hob_session_drop_flights(s);
     hob_timer_stop(&s->kick);
-    if (!s->inflight) release(s);
+    hob_tasks_let_go(s);
+    hob_session_try_release(s);
+}
+
+typedef struct goodbye {
+    hob_op op;
+    void (*then)(void *user);
+    void *user;
+} goodbye;
+
+static void on_let_go(hob_op *op) {
+    goodbye *g = HOB_CONTAINER(op, goodbye, op);
+    hob_session_free(op->s);
+    g->then(g->user);
+    hob_free(g);
+}
+
+void hob_session_let_go(hob_session *s, void (*then)(void *user), void *user) {
+    goodbye *g = HOB_NEW(goodbye);
+    *g = (goodbye){.then = then, .user = user};
+    hob_op_prepare(s->rt, &g->op, on_let_go);
+    g->op.s = s;
+    start_detach(&g->op);
 }
 
 static void start_free(hob_op *op) {
@@ -125,10 +153,10 @@ static void start_goodbye(hob_op *op) {
 }
 
 void hob_session_close(hob_session *s) {
-    hob_op goodbye = {.start = start_goodbye, .s = s};
+    hob_op last = {.start = start_goodbye, .s = s};
     if (!s || hob_inside_callback(s->rt)) return;
     hob_session_hold(s);
     if (stop(s, HOB_ENDING_CANCEL, DRAIN_MS) == HOB_ETIMEDOUT) stop(s, HOB_ENDING_ABORT, KILL_MS);
-    hob_op_run(s->rt, &goodbye, NULL);
+    hob_op_run(s->rt, &last, NULL);
     let_go(s);
 }

@@ -1,7 +1,7 @@
 /*
  * command.c - what a host tells a session to do. Each call is one input to the run, and returns when it is durable.
  */
-#include "session/session.h"
+#include "session/task.h"
 
 enum { TITLE_MAX = 1000 };
 
@@ -128,6 +128,18 @@ static int text_content(hob_str text, hob_buf *out, hob_error *err) {
                : HOB_OK;
 }
 
+int hob_session_begin(hob_session *s, hob_str text, hob_error *err) {
+    hob_buf content;
+    hob_buf_init(&content, HOB_EVENT_MAX / 2);
+    int rc = text_content(text, &content, err);
+    if (rc >= 0) rc = hob_session_say_settings(s, err);
+    if (rc >= 0) rc = hob_session_repair(s, err);
+    hob_input in = {.kind = HOB_INPUT_PROMPT, .content = hob_buf_str(&content)};
+    if (rc >= 0) rc = hob_session_input(s, &in, err);
+    hob_buf_finish(&content);
+    return rc;
+}
+
 static void start_input(hob_op *op) {
     command *c = HOB_CONTAINER(op, command, op);
     hob_error err;
@@ -218,13 +230,27 @@ int hob_session_abort(hob_session *s, hob_error *err) {
 
 /* ---- approvals -------------------------------------------------------------------------------------------- */
 
+/* What a child asked is answered in the child; one that is being opened answers when it is. */
+static void start_verdict(hob_op *op) {
+    command *c = HOB_CONTAINER(op, command, op);
+    hob_task *t = hob_task_of_call(op->s, c->in.call, &c->in.call);
+    if (!t) {
+        start_input(op);
+    } else if (t->stage == HOB_TASK_AT_WORK && t->s) {
+        op->s = t->s;
+        start_verdict(op);
+    } else {
+        hob_list_push(&t->ops, &op->link);
+    }
+}
+
 int hob_session_confirm_tool_use(hob_session *s, hob_str call, hob_verdict v, hob_str reason,
                                  hob_error *err) {
     command c = {.in = {.kind = HOB_INPUT_VERDICT,
                         .call = call,
                         .approved = v == HOB_VERDICT_ALLOW,
                         .text = reason}};
-    return run_command(s, &c, start_input, err);
+    return run_command(s, &c, start_verdict, err);
 }
 
 static const hob_call *waiting_in(const hob_run *r) {
@@ -240,18 +266,28 @@ static const hob_call *waiting_call(hob_session *s) {
     return c;
 }
 
-static void start_cancel_confirmations(hob_op *op) {
-    hob_error err;
+/* Its own, and those of its children. */
+static int deny_all(hob_session *s, int *n, hob_error *err) {
     char id[64];
-    int rc = HOB_OK, n = 0;
-    for (const hob_call *c = waiting_call(op->s); c && rc >= 0; c = waiting_call(op->s)) {
+    int rc = HOB_OK;
+    for (const hob_call *c = waiting_call(s); c && rc >= 0; c = waiting_call(s)) {
         snprintf(id, sizeof id, "%.*s", HOB_FMT(c->call)); /* the batch changes under our feet */
         hob_input in = {.kind = HOB_INPUT_VERDICT,
                         .call = hob_str_z(id),
                         .text = HOB_STR("nobody will answer")};
-        rc = hob_session_input(op->s, &in, &err);
-        n++;
+        rc = hob_session_input(s, &in, err);
+        ++*n;
     }
+    HOB_LIST_EACH (it, &s->tasks) {
+        hob_task *t = HOB_CONTAINER(it, hob_task, link);
+        if (rc >= 0 && t->s && t->stage == HOB_TASK_AT_WORK) rc = deny_all(t->s, n, err);
+    }
+    return rc;
+}
+
+static void start_cancel_confirmations(hob_op *op) {
+    hob_error err;
+    int n = 0, rc = deny_all(op->s, &n, &err);
     op->rc = n;
     conclude(op, rc < 0 ? rc : n, &err);
 }
@@ -324,7 +360,7 @@ int hob_session_set_title(hob_session *s, hob_str title, hob_error *err) {
 
 static void start_add_tool(hob_op *op) {
     hob_error err;
-    int rc = hob_tools_add(op->s->tools, HOB_CONTAINER(op, command, op)->tool, &err);
+    int rc = hob_session_add_host_tool(op->s, HOB_CONTAINER(op, command, op)->tool, &err);
     hob_op_done(op, rc, &err);
 }
 

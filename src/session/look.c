@@ -44,6 +44,24 @@ static void row_end(row *r, hob_page *p) {
 
 /* ---- approvals ------------------------------------------------------------------------------------------ */
 
+/* What a sub-agent asks, as the session's own log has it. */
+static void pending_of(const hob_kid *k, hob_op *op) {
+    hob_arena *a = hob_arena_create(0);
+    for (size_t i = 0; i < k->nasks; i++) {
+        const hob_json *d = hob_event_parse(k->asks[i].event, a);
+        row r;
+        row_begin(&r);
+        hob_jsonw_kstr(&r.w, "call", hob_str_z(k->asks[i].call));
+        hob_jsonw_kstr(&r.w, "tool", hob_json_get_str(d, "tool"));
+        hob_jsonw_kraw(&r.w, "args", hob_json_raw(hob_json_get(d, "args")));
+        hob_jsonw_kstr(&r.w, "run_id", hob_str_z(op->s->run.id));
+        hob_jsonw_kstr(&r.w, "child", hob_str_z(k->id));
+        hob_jsonw_kstr(&r.w, "agent", hob_str_z(k->agent));
+        row_end(&r, page_of(op));
+    }
+    hob_arena_destroy(a);
+}
+
 static void add_waiting(const hob_run *run, hob_page *page) {
     for (size_t i = 0; i < run->ncalls && run->phase == HOB_PHASE_TOOLS; i++) {
         const hob_call *c = &run->calls[i];
@@ -62,6 +80,7 @@ static void add_waiting(const hob_run *run, hob_page *page) {
 static void start_pending(hob_op *op) {
     HOB_LIST_EACH (it, &op->s->strands)
         add_waiting(HOB_CONTAINER(it, hob_strand, link)->run, page_of(op));
+    for (size_t i = 0; i < op->s->view->kids.n; i++) pending_of(op->s->view->kids.at[i], op);
     hob_op_done(op, HOB_OK, NULL);
 }
 

@@ -12,8 +12,29 @@ bool hob_on_loop(hob_runtime *rt) {
     return pthread_equal(pthread_self(), rt->thread) != 0;
 }
 
+static void on_then(hob_msg *m) {
+    hob_op *op = HOB_CONTAINER(m, hob_op, msg);
+    op->then(op);
+}
+
+void hob_op_prepare(hob_runtime *rt, hob_op *op, void (*then)(hob_op *op)) {
+    op->rt = rt;
+    op->then = then;
+    op->msg.fn = on_then;
+    op->done = false;
+    op->rc = HOB_OK;
+    hob_list_init(&op->link);
+}
+
 void hob_op_done(hob_op *op, int rc, const hob_error *err) {
     hob_runtime *rt = op->rt;
+    if (op->then) {
+        op->rc = rc;
+        if (err && rc < 0) op->err = *err;
+        op->done = true;
+        hob_loop_post(rt->loop, &op->msg);
+        return;
+    }
     pthread_mutex_lock(&rt->lock);
     op->rc = rc;
     if (err && rc < 0) op->err = *err;

@@ -7,6 +7,7 @@
  */
 #include "session/crew.h"
 #include "session/session.h"
+#include "session/task.h"
 
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ typedef struct opening {
     char origin[129]; /* fork: where the copy comes from */
     hob_str prefix;   /* open: as given */
     int matches;
+    hob_task *task; /* a child's */
+    hob_opened_fn then;
 } opening;
 
 hob_session *hob_session_new(hob_runtime *rt) {
@@ -27,6 +30,7 @@ hob_session *hob_session_new(hob_runtime *rt) {
     hob_list_init(&s->link);
     hob_list_init(&s->ops);
     hob_list_init(&s->flights);
+    hob_list_init(&s->tasks);
     hob_list_init(&s->temps);
     hob_list_init(&s->strands);
     hob_list_init(&s->sent);
@@ -52,6 +56,7 @@ void hob_session_free(hob_session *s) {
     hob_workspace_close(s->workspace);
     hob_policy_destroy(s->policy);
     hob_definitions_destroy(s->definitions);
+    hob_definitions_destroy(s->agents);
     hob_mailbox_finish(&s->box);
     hob_run_finish(&s->run);
     hob_view_destroy(s->view);
@@ -112,6 +117,7 @@ static void ready(opening *op) {
         give_up(op, rc, &err);
         return;
     }
+    s->given = NULL;
     hob_session_deliver(s);
     hob_session_rest(s);
     op->op.user = s;
@@ -193,10 +199,17 @@ static void on_loaded(hob_session *s, int code, const hob_error *err, void *user
         ready(op);
 }
 
+static void own(opening *op, int flags);
+
 static void on_owned(int code, const hob_error *err, const hob_store_session *row, void *user) {
     opening *op = user;
     hob_session *s = op->s;
     s->inflight--;
+    if (code == HOB_ENOENT && op->task) { /* announced by a process that got no further */
+        hob_list_remove(&s->link);
+        own(op, HOB_OWN_CREATE);
+        return;
+    }
     if (code < 0) {
         give_up(op, code, err);
         return;
@@ -229,6 +242,10 @@ static void own(opening *op, int flags) {
     hob_store_session row = {
         .id = hob_str_z(s->id), .cwd = hob_str_z(s->cwd), .state = HOB_STR("idle")};
     row.created_ms = row.updated_ms = c->wall_ms(c);
+    if (op->task) {
+        row.parent = hob_str_z(op->task->parent->id);
+        row.child = 1;
+    }
     s->fresh = flags & HOB_OWN_CREATE;
     s->inflight++;
     s->store->ops->own(s->store, hob_str_z(s->id), flags, &row, on_owned, op);
@@ -334,7 +351,7 @@ static void look_up(opening *op) {
 }
 
 /* A model over HTTP will want libcurl: it is loaded on the pool while the session is opened. */
-static void preload(opening *op) {
+static void preload(const opening *op) {
     hob_runtime *rt = op->op.rt;
     hob_str hint = op->o->model ? hob_str_z(op->o->model) : hob_config_str(rt->config, "model");
     hob_model_info info;
@@ -381,4 +398,38 @@ int hob_session_create(hob_runtime *rt, const hob_session_opts *given, hob_sessi
     else
         hob_session_detach(op.op.user); /* all or nothing */
     return rc;
+}
+
+/* ---- children ------------------------------------------------------------------------------------------------------- */
+
+static void tell(opening *op, hob_session *s, int code) {
+    op->then(op->task, s, code, code < 0 ? &op->op.err : NULL);
+    hob_free(op);
+}
+
+static void on_left_over(void *user) {
+    opening *op = user;
+    tell(op, NULL, op->op.rc);
+}
+
+static void on_opened(hob_op *o) {
+    opening *op = HOB_CONTAINER(o, opening, op);
+    if (o->rc < 0 && o->user)
+        hob_session_let_go(o->user, on_left_over, op);
+    else
+        tell(op, o->user, o->rc);
+}
+
+void hob_session_open_child(hob_task *t, hob_opened_fn then) {
+    opening *op = HOB_NEW(opening);
+    *op = (opening){.o = &t->given.opts, .task = t, .then = then};
+    hob_op_prepare(t->parent->rt, &op->op, on_opened);
+    hob_session *s = op->s = hob_session_new(t->parent->rt);
+    s->store = t->parent->store;
+    s->task = t;
+    s->given = &t->given;
+    s->depth = t->given.depth;
+    if (op->o->cwd) s->cwd = hob_dupz(hob_str_z(op->o->cwd));
+    new_id(s, t->id);
+    own(op, t->known ? 0 : HOB_OWN_CREATE);
 }

@@ -68,7 +68,7 @@ void hob_page_add_session(hob_page *p, const hob_store_session *r) {
     hob_jsonw_kstr(&w, "model", r->model);
     hob_jsonw_kstr(&w, "state", r->state);
     hob_jsonw_kstr_opt(&w, "owner", r->owner);
-    hob_jsonw_kstr_opt(&w, "forked_from", r->parent);
+    hob_jsonw_kstr_opt(&w, r->child ? "parent" : "forked_from", r->parent);
     write_time(&w, "created", r->created_ms);
     write_time(&w, "updated", r->updated_ms);
     hob_jsonw_kint(&w, "messages", r->messages);

@@ -6,6 +6,7 @@
  */
 #include "session/crew.h"
 #include "session/session.h"
+#include "session/task.h"
 
 static const hob_performer *const performers[HOB_EFFECT_COUNT_] = {
 #define HOB_X(NAME, name) [HOB_EFFECT_##NAME] = &hob_perform_##name,
@@ -101,6 +102,7 @@ void hob_session_perform(hob_session *s) {
         hob_flight *f = HOB_CONTAINER(it, hob_flight, link);
         if (!f->seen) hob_flight_end(f);
     }
+    hob_tasks_perform(s);
 }
 
 void hob_strand_drop_flights(hob_strand *st) {

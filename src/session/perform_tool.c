@@ -153,8 +153,10 @@ static void tell_to_stop(const tool_flight *t, bool hard) {
 static void stop(hob_flight *f, bool hard) {
     tool_flight *t = f->impl;
     if (!t) return; /* its outcome is on the way */
+    int64_t grace = hard ? HARD_GRACE_MS : GRACE_MS;
+    if (t->tool.flags & HOB_TOOL_PARALLEL) grace *= 2; /* what works below it gets as much first */
     hob_timer_stop(&t->timeout);
-    hob_timer_start(&t->grace, hob_loop_now(f->s->rt->loop) + (hard ? HARD_GRACE_MS : GRACE_MS));
+    hob_timer_start(&t->grace, hob_loop_now(f->s->rt->loop) + grace);
     tell_to_stop(t, hard);
 }
 

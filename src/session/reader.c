@@ -5,7 +5,7 @@
  * store when the reader is further behind. A handle that is never read keeps a little, for a reader who is late, and then
  * nothing: its cursor goes back to where it began, and what follows stands in the store.
  */
-#include "session/session.h"
+#include "session/task.h"
 
 /* ---- durable events ------------------------------------------------------------------------------------ */
 
@@ -129,4 +129,5 @@ void hob_session_publish(hob_session *s) {
     s->pub.failed = s->failed != 0;
     pthread_cond_broadcast(&rt->cond);
     pthread_mutex_unlock(&rt->lock);
+    if (s->task) hob_task_changed(s->task);
 }

@@ -65,7 +65,9 @@ struct hob_op {
     hob_session *s;
     void (*start)(hob_op *op); /* on the loop; ends with hob_op_done, now or later */
     void *user;
-    uint64_t after; /* done when this is durable */
+    void (*then)(
+        hob_op *op); /* nobody waits: called on the loop at its end, from the loop itself */
+    uint64_t after;  /* done when this is durable */
     /* protected by rt->lock */
     bool done;
     int rc;
@@ -74,6 +76,8 @@ struct hob_op {
 /* Runs op->start on the loop and waits for its end. HOB_EDEADLK inside a callback. */
 int hob_op_run(hob_runtime *rt, hob_op *op, hob_error *err);
 void hob_op_done(hob_op *op, int rc, const hob_error *err); /* [loop] */
+/* For an operation with `then`: ready to be given to whoever ends it. [loop] */
+void hob_op_prepare(hob_runtime *rt, hob_op *op, void (*then)(hob_op *op));
 bool hob_on_loop(hob_runtime *rt);
 bool hob_inside_callback(hob_runtime *rt);
 /* Waits until the predicate is true; pumps the loop where that is ours to do. The predicate runs under rt->lock.
@@ -150,6 +154,8 @@ int hob_mailbox_fd(hob_mailbox *m);
 
 /* ---- the session ------------------------------------------------------------------------------------ */
 
+typedef struct hob_inherited hob_inherited; /* task.h */
+typedef struct hob_task hob_task;
 typedef struct hob_flight hob_flight; /* an effect under way */
 struct hob_flight {
     hob_list link;
@@ -231,7 +237,14 @@ struct hob_session {
     bool used;         /* something was written since it was opened */
     bool left_alone;   /* an unfinished run that is neither resumed nor settled yet */
     unsigned inflight; /* store calls not yet answered */
-    hob_op *close_op;  /* waits until they are */
+    bool released;     /* given back to the store, or about to be */
+    hob_op *close_op;  /* waits until they are, and until children are gone */
+    /* sub-agents (task.h) */
+    hob_list tasks;             /* those at work */
+    hob_task *task;             /* what it is to its parent; NULL = nobody's child */
+    const hob_inherited *given; /* what it has of it; while it is opened */
+    int depth;                  /* 0 = nobody's child */
+    hob_definitions *agents;    /* registered with this session; NULL = none */
     /* protected by rt->lock: what other threads may ask without waiting */
     struct {
         bool running, parked, failed;
@@ -309,6 +322,9 @@ void hob_session_stream(hob_session *s);
 /* Deltas that go before this event. False: no room now. */
 bool hob_session_stream_before(hob_session *s, const hob_event *e);
 
+/* ---- command.c: a first message, on the loop ------------------------------------------------------------ */
+int hob_session_begin(hob_session *s, hob_str text, hob_error *err);
+
 /* ---- wait.c: a predicate for hob_wait_for ----------------------------------------------------------------- */
 bool hob_session_at_rest(void *session);
 
@@ -384,15 +400,23 @@ typedef struct hob_model_found {
 } hob_model_found;
 int hob_session_find_model(hob_session *s, hob_str hint, hob_model_found *out, hob_error *err);
 int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err);
+int hob_session_add_host_tool(hob_session *s, const hob_tool *tool, hob_error *err);
 int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err);
 /* Writes what a reader of the log must know: session_opened once, config_changed when something differs. */
 int hob_session_say_settings(hob_session *s, hob_error *err);
 
-/* ---- close.c: a store call was answered. False: the session is being let go of, start nothing more. ---------- */
+/* ---- close.c ---------------------------------------------------------------------------------------------------- */
+/* hob_session_detach for a session that no host knows, without waiting. */
+void hob_session_let_go(hob_session *s, void (*then)(void *user), void *user);
+void hob_session_try_release(hob_session *s); /* if nothing is waited for any more */
+/* A store call was answered. False: the session is being let go of, start nothing more. */
 bool hob_session_arrived(hob_session *s);
 
 /* ---- open.c ----------------------------------------------------------------------------------------- */
 hob_session *hob_session_new(hob_runtime *rt);
+/* Opens or makes the session of a child, without waiting. `then` gets it, or NULL and why: nothing is left behind. */
+typedef void (*hob_opened_fn)(hob_task *t, hob_session *s, int code, const hob_error *err);
+void hob_session_open_child(hob_task *t, hob_opened_fn then);
 /* What follows from the log as it was found: an unfinished run is resumed, settled or left alone. */
 int hob_session_take_up(hob_session *s, hob_on_unfinished want, hob_error *err);
 void hob_session_free(hob_session *s);

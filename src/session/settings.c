@@ -3,6 +3,7 @@
  */
 #include "session/crew.h"
 #include "session/session.h"
+#include "session/task.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -158,7 +159,16 @@ static int check_guards(const hob_config *c, hob_error *err) {
     return HOB_OK;
 }
 
+static int take_policy(hob_session *s, const hob_inherited *in, hob_error *err) {
+    int rc = check_guards(s->rt->config, err);
+    s->policy = hob_policy_ref(in->policy);
+    s->mode = hob_policy_mode(in->policy);
+    s->limits = in->limits;
+    return rc;
+}
+
 static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    if (s->given) return take_policy(s, s->given, err);
     hob_config *c = hob_config_dup(s->rt->config);
     int rc = check_guards(c, err);
     if (rc >= 0) rc = set_wishes(c, o, err);
@@ -183,6 +193,22 @@ static int open_workspace(hob_session *s, const hob_session_opts *o, hob_error *
     return hob_workspace_open(roots, n, &s->workspace, err);
 }
 
+int hob_session_add_host_tool(hob_session *s, const hob_tool *tool, hob_error *err) {
+    int rc = hob_tools_add(s->tools, tool, err);
+    if (rc >= 0) hob_tools_mark(s->tools, hob_str_z(tool->name));
+    return rc;
+}
+
+/* Tools of the host are the child's, too; what its policy would refuse whatever it is asked, it does not have. */
+static int take_tools(hob_session *s, hob_session *parent, hob_error *err) {
+    const hob_tool *t;
+    int rc = HOB_OK;
+    for (size_t i = 0; rc >= 0 && (t = hob_tools_at(parent->tools, i)); i++)
+        if (hob_tools_marked(t)) rc = hob_session_add_host_tool(s, t, err);
+    hob_tools_narrow(s->tools, s->policy);
+    return rc;
+}
+
 static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) {
     int rc = HOB_OK;
     if (s->cwd && !(o->flags & HOB_SESSION_NO_BUILTIN_TOOLS)) {
@@ -201,8 +227,10 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
         rc = hob_builtins_create(&s->tool_env, s->tools, &s->builtins, err);
     }
     for (size_t i = 0; rc >= 0 && i < o->ntools; i++) /* as wide as the host's header has them */
-        rc = hob_tools_add(s->tools,
-                           (const hob_tool *)((const char *)o->tools + i * o->tools->size), err);
+        rc = hob_session_add_host_tool(
+            s, (const hob_tool *)((const char *)o->tools + i * o->tools->size), err);
+    if (rc >= 0 && s->given) rc = take_tools(s, s->given->parent, err);
+    if (rc >= 0) rc = hob_task_tool_add(s, err);
     return rc;
 }
 
@@ -210,6 +238,7 @@ int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_err
     s->flags = o->flags;
     s->approver = o->approver;
     s->definitions = hob_definitions_ref(o->definitions);
+    if (!s->given) s->depth = s->view->depth;
     int rc = hob_session_choose_agent(s, o, err);
     if (rc >= 0) rc = choose_policy(s, o, err);
     if (rc >= 0) rc = hob_session_narrow_to_agent(s, err);
@@ -236,6 +265,17 @@ static void write_settings(hob_session *s, hob_jsonw *w) {
         hob_jsonw_kstr(w, "agent", hob_str_z(s->agent_name));
 }
 
+static void write_parent(const hob_session *s, hob_jsonw *w) {
+    const hob_inherited *in = &s->task->given;
+    hob_jsonw_key(w, "parent");
+    hob_jsonw_object(w);
+    hob_jsonw_kstr(w, "session", hob_str_z(in->parent->id));
+    hob_jsonw_kstr_opt(w, "call", in->call);
+    hob_jsonw_kstr(w, "agent", in->agent.name);
+    hob_jsonw_kint(w, "depth", in->depth);
+    hob_jsonw_object_end(w);
+}
+
 int hob_session_say_settings(hob_session *s, hob_error *err) {
     bool opened = s->view->id.n > 0;
     hob_draft d;
@@ -254,6 +294,7 @@ int hob_session_say_settings(hob_session *s, hob_error *err) {
             hob_jsonw_object_end(&w);
         }
     }
+    if (!opened && s->task) write_parent(s, &w);
     write_settings(s, &w);
     hob_jsonw_object_end(&w);
     if (opened && d.data.n <= 2) { /* nothing differs */

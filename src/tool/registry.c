@@ -15,6 +15,7 @@ typedef struct entry {
     hob_tool tool;      /* first: a hob_tool of ours is an entry */
     hob_schema *schema; /* NULL after hob_tools_rest() */
     hob_list link;
+    bool marked;
 } entry;
 
 struct hob_tools {
@@ -165,6 +166,15 @@ void hob_tools_narrow(hob_tools *t, hob_policy *p) {
     hob_policy_destroy(t->narrowed);
     t->narrowed = p;
     t->version++;
+}
+
+void hob_tools_mark(hob_tools *t, hob_str name) {
+    entry *e = hob_map_get(t->by_name, name);
+    if (e) e->marked = true;
+}
+
+bool hob_tools_marked(const hob_tool *tool) {
+    return HOB_CONTAINER(tool, entry, tool)->marked;
 }
 
 uint64_t hob_tools_version(const hob_tools *t) {

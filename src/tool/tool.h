@@ -26,6 +26,9 @@ const hob_tool *hob_tools_find(const hob_tools *t, hob_str name); /* borrowed; N
 /* Tools that the policy does not offer are neither found nor told of, also those added later. Holds a reference. */
 void hob_tools_narrow(hob_tools *t, hob_policy *p);
 const hob_tool *hob_tools_at(const hob_tools *t, size_t i); /* in that order; NULL beyond the end */
+/* Tools of the host are marked: what another session registers for itself is not handed on. */
+void hob_tools_mark(hob_tools *t, hob_str name);
+bool hob_tools_marked(const hob_tool *tool);
 /* JSON array of {"name","description","schema"} in registration order, cached; for provider requests. */
 hob_str hob_tools_json(hob_tools *t);
 /* Changes with every add and remove. */

@@ -1,0 +1,122 @@
+/*
+ * task.h - sub-agents: sessions that work for another session, in the same program.
+ *
+ * The parent's log says that a child started (child_started) and how it ended (child_finished, exactly once); the
+ * child's own log has the rest. A hob_task is the live side of one that is open in the parent's log:
+ *
+ *     new -> announced -> opening -> at work -> ended
+ *
+ * It is made by the task tool, or after a restart by hob_tasks_perform(), from what the log says. Nothing is written
+ * and nothing started before all that can be refused was checked (task_tool.c). The id of a child follows from its
+ * parent and the call that started it, so a call that is repeated after a crash finds the child again.
+ *
+ * A child's questions to a person stand in the parent's log as well, so that whoever watches the parent can answer
+ * them there (task_ask.c). Its end is task_end.c. What it has of the parent: inherit.c, and nowhere else.
+ */
+#ifndef HOB_SRC_TASK_H
+#define HOB_SRC_TASK_H
+
+#include "session/session.h"
+
+enum {
+    HOB_TASK_TEXT_MAX = 64 * 1024, /* bytes of what a child ended with */
+    HOB_TASK_PROMPT_MAX = 1 << 20, /* bytes of what it is told */
+    HOB_TASK_DEPTH = 8,            /* unless configured: budget.depth, … */
+    HOB_TASK_CHILDREN = 16,
+    HOB_TASK_DESCENDANTS = 256
+};
+
+/* ---- inherit.c -------------------------------------------------------------------------------------- */
+
+/* What a child has of its parent. Everything lies in the arena, but the policy. */
+struct hob_inherited {
+    hob_session *parent;
+    hob_definition agent;
+    bool builtin; /* hob's own, which is in no list of definitions */
+    hob_str call;
+    int depth;
+    hob_policy *policy;
+    hob_limits limits;
+    hob_session_opts opts;
+};
+/* The one place where a child's rights are made: never more than its parent's. */
+void hob_child_inherit(hob_session *parent, const hob_definition *agent, hob_arena *a,
+                       hob_inherited *out);
+/* May another one be started below this session? HOB_EDEPTH, HOB_ELIMIT. */
+int hob_child_check(hob_session *parent, hob_error *err);
+
+/* ---- task.c ------------------------------------------------------------------------------------------ */
+
+typedef enum hob_task_stage {
+    HOB_TASK_NEW,
+    HOB_TASK_ANNOUNCED, /* child_started is on its way to the disk */
+    HOB_TASK_OPENING,
+    HOB_TASK_AT_WORK,
+    HOB_TASK_ENDED /* its end is in the parent's log; the session is being let go of */
+} hob_task_stage;
+
+typedef struct hob_ask hob_ask; /* task_ask.c */
+
+struct hob_task {
+    hob_list link; /* of the parent's */
+    hob_session *parent, *s;
+    hob_task_stage stage;
+    char id[129];
+    hob_arena *arena;
+    hob_inherited given;
+    hob_str prompt;
+    bool background;
+    bool known;   /* its start stands in the log already */
+    bool dropped; /* nobody wants it any more: let go of, without an end */
+    bool nobody;  /* a call of it was denied because nobody could be asked */
+    hob_ending stopping;
+    hob_reply *reply; /* who waits for its end, NULL = nobody */
+    hob_op op;
+    hob_timer look;
+    hob_list asks; /* hob_ask */
+    hob_list ops;  /* answers to its questions that came before it was open */
+};
+
+typedef struct hob_task_start {
+    hob_definition agent;
+    hob_str call, prompt;
+    bool builtin, background, known;
+    hob_reply *reply;
+} hob_task_start;
+/* Nothing changes before everything was checked. */
+int hob_task_begin(hob_session *parent, const hob_task_start *how, hob_error *err);
+void hob_task_id(hob_session *parent, hob_str call, char out[129]);
+hob_task *hob_task_find(hob_session *parent, hob_str id); /* NULL if it is not live */
+void hob_task_stop(hob_task *t, hob_ending how);
+void hob_task_end(hob_task *t);     /* after child_finished */
+void hob_task_changed(hob_task *t); /* the child's session has news */
+/* Beside what the run has under way: takes up and stops children as the log says. */
+void hob_tasks_perform(hob_session *s);
+void hob_tasks_let_go(hob_session *s); /* all of them, as they are; see hob_tasks_gone */
+bool hob_tasks_gone(const hob_session *s);
+
+/* ---- task_end.c ---------------------------------------------------------------------------------------- */
+/* The child is at rest, or failed: says so in the parent's log and answers who waits. */
+void hob_task_conclude(hob_task *t);
+void hob_task_fail(hob_task *t, int code, const hob_error *err);
+/* One that cannot be taken up again. */
+void hob_task_lost(hob_session *parent, const hob_kid *kid, int code, const hob_error *why);
+/* Answers again with what the log says of its end. */
+void hob_task_answer_again(hob_session *parent, const hob_kid *kid, hob_reply *reply);
+
+/* ---- task_ask.c ----------------------------------------------------------------------------------------- */
+void hob_task_note(hob_task *t, const hob_event *e, const hob_json *data); /* from the fold */
+int hob_task_pass_on(hob_task *t, hob_error *err); /* questions and answers to the parent's log */
+void hob_task_drop_asks(hob_task *t);
+/* "CHILD/CALL": the live child and the rest of the name; NULL if it is no such name, or unknown. */
+hob_task *hob_task_of_call(hob_session *parent, hob_str call, hob_str *rest);
+
+/* ---- task_tool.c ----------------------------------------------------------------------------------------- */
+int hob_task_tool_add(hob_session *s,
+                      hob_error *err); /* again = with the agents that there are now */
+/* 1 = hob's own, which is in no list. */
+int hob_task_agent(hob_session *s, hob_str name, hob_arena *a, hob_definition *out, hob_error *err);
+void hob_task_say_started(hob_reply *r,
+                          const char *id); /* the answer to a call in the background */
+
+#endif
