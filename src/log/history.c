@@ -169,8 +169,6 @@ static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
     n->weight = hob_content_weight(hob_json_get(data, "content"));
     n->model = hob_event_own(e, hob_json_get(data, "model"));
     n->message = hob_event_own(e, hob_json_get(data, "message"));
-    n->agent = e->agent;
-    n->branch = e->branch;
     return n;
 }
 

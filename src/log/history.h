@@ -33,7 +33,6 @@ typedef struct hob_node {
     hob_event *event;
     hob_str content; /* JSON array */
     hob_str model, message;
-    hob_str agent, branch; /* of the envelope */
     size_t weight;
     hob_slot *results;
     size_t nresults;
