@@ -105,8 +105,9 @@ static double raw_first(void) {
     check(
         sqlite3_exec(
             c->db,
-            "BEGIN IMMEDIATE; INSERT INTO session VALUES(1, 'a', '/w', '', '', '', '', "
-            "'', 0, 0, 0, 0); INSERT INTO head VALUES(1, NULL, 1, 0); COMMIT; BEGIN IMMEDIATE; INSERT INTO "
+            "BEGIN IMMEDIATE; INSERT INTO session(num, id, cwd, title, model, parent, "
+            "state, owner_name, owner_pid, created_ms, updated_ms, messages) VALUES(1, 'a', '/w', "
+            "'', '', '', '', '', 0, 0, 0, 0); INSERT INTO head VALUES(1, NULL, 1, 0); COMMIT; BEGIN IMMEDIATE; INSERT INTO "
             "event(session, seq, body, sum) VALUES(1, 1, '{}', 0); COMMIT",
             NULL, NULL, NULL) == SQLITE_OK,
         "raw", "first");

@@ -36,7 +36,7 @@ static int set_up(hob_sqlite_conn *c, hob_sqlite_mode mode) {
                             NULL);
     return sqlite3_exec(c->db,
                         "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF; "
-                        "PRAGMA cache_size=-4096; PRAGMA temp_store=MEMORY",
+                        "PRAGMA cache_size=-3072; PRAGMA temp_store=MEMORY",
                         NULL, NULL, NULL);
 }
 
