@@ -10,6 +10,7 @@
  *   tools      the parent's built-in and host tools that the policy still offers (settings.c copies them)
  *   model      the parent's, unless the definition names another
  *   budget     what hob_run_grant() leaves, and the definition's own number of turns if that is less
+ *   identity   application and user: app: and user: state is the parent's, too
  *   depth      one more; caps of the tree are those of its root
  */
 #include "session/task.h"
@@ -104,6 +105,8 @@ static void fill_options(hob_session *parent, const hob_definition *x, hob_arena
     o->approver = parent->approver;
     o->flags = parent->flags & kept;
     o->definitions = parent->definitions;
+    o->app_name = hob_arena_dup(a, hob_str_z(parent->app_name));
+    o->user_id = hob_arena_dup(a, hob_str_z(parent->user_id));
 }
 
 void hob_child_inherit(hob_session *parent, const hob_definition *agent, hob_arena *a,

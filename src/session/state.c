@@ -110,7 +110,7 @@ static bool has_temp(const hob_state *overlay) {
 }
 
 int hob_session_say_state(hob_session *s, const hob_state *overlay, hob_error *err) {
-    bool running = hob_run_active(&s->run) && !s->left_alone;
+    bool running = hob_session_active(s) && !s->left_alone;
     hob_draft d;
     hob_jsonw w;
     if (has_temp(overlay) && !running)
