@@ -17,6 +17,7 @@
 #include <hob/base.h>
 #include <hob/config.h>
 #include <hob/event.h>
+#include <hob/memory.h>
 #include <hob/runtime.h>
 #include <hob/session.h>
 #include <hob/shared.h>

@@ -39,9 +39,11 @@ typedef struct hob_runtime_opts {
     const char *libexec_dir;
     const char *const *envp; /* variables that commands may see (filtered); NULL = a bare PATH */
     unsigned workers;        /* worker threads at most; 0 = 4 */
+    const struct hob_memory_ops
+        *memory; /* memory that the host keeps (hob/ext/memory.h); NULL = here */
 } hob_runtime_opts;
 #define HOB_RUNTIME_OPTS_INIT                                                                      \
-    { sizeof(hob_runtime_opts), NULL, HOB_LOOP_OWN_THREAD, NULL, NULL, NULL, NULL, NULL, 0 }
+    { sizeof(hob_runtime_opts), NULL, HOB_LOOP_OWN_THREAD, NULL, NULL, NULL, NULL, NULL, 0, NULL }
 
 HOB_API int hob_runtime_create(const hob_runtime_opts *o, hob_runtime **out, hob_error *err);
 /* Closes every session (parked and running work stays resumable), then frees. Not inside a callback. */

@@ -1,6 +1,8 @@
 /*
  * open.c - the session that the options ask for.
  */
+#include <hob/memory.h>
+
 #include "cli/ask.h"
 
 #include <errno.h>
@@ -102,6 +104,11 @@ static void set_limits(const hob_ask *a, hob_session_opts *o) {
     o->timeout_ms = a->timeout > 1e12 ? INT64_MAX / 2 : (int64_t)(a->timeout * 1000 + 0.999);
 }
 
+static void tell_warning(hob_cli *cli, hob_session *s) {
+    char text[700];
+    if (hob_session_init_warning(s, text, sizeof text) > 0) hob_tell_note(cli, "%s", text);
+}
+
 int hob_ask_open(hob_cli *cli, const hob_ask *a, bool prompted, hob_approver approver,
                  hob_session **out, hob_error *err) {
     opening x = {.o = HOB_SESSION_OPTS_INIT};
@@ -123,6 +130,7 @@ int hob_ask_open(hob_cli *cli, const hob_ask *a, bool prompted, hob_approver app
         code = read_text(a->append_system_prompt, &x.append, &x.o.append_system_prompt, err);
     if (code >= 0) code = hob_cli_definitions_open(cli, a->trust, &x.o.definitions, err);
     if (code >= 0) code = hob_session_create(cli->rt, &x.o, out, err);
+    if (code >= 0) tell_warning(cli, *out);
     hob_definitions_destroy(x.o.definitions);
     opening_finish(&x);
     return code;

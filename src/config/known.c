@@ -69,6 +69,9 @@ static const hob_known table[] = {
     {"tools.timeout_s", HOB_KIND_NUMBER, HOB_BOUND_NONE, 0, NULL, 0.001, DAY},
     {"tools.output_bytes", HOB_KIND_INT, HOB_BOUND_NONE, 0, NULL, 1024, 16 << 20},
     {"context.max_bytes", HOB_KIND_INT, HOB_BOUND_NONE, 0, NULL, 0, 1 << 20},
+    {"memory.enabled", HOB_KIND_BOOL, HOB_BOUND_FALSE, 0, NULL, 0, 0},
+    {"memory.max_items", HOB_KIND_INT, HOB_BOUND_NONE, 0, NULL, 1, 1000000},
+    {"memory.file", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
 
     {"net.https_proxy", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
     {"net.http_proxy", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
@@ -91,6 +94,7 @@ const char hob_builtin_settings[] =
     " \"timeouts\": {\"connect_s\": 15, \"idle_s\": 90},"
     " \"tools\": {\"timeout_s\": 120, \"output_bytes\": 65536},"
     " \"context\": {\"max_bytes\": 32768},"
+    " \"memory\": {\"enabled\": true, \"max_items\": 10000},"
     " \"providers\": {"
     "  \"anthropic\": {\"api\": \"anthropic\", \"base_url\": \"https://api.anthropic.com\"},"
     "  \"openai\": {\"api\": \"openai-chat\", \"base_url\": \"https://api.openai.com/v1\"},"
@@ -157,10 +161,10 @@ bool hob_known_guarded(const hob_path *p) {
 }
 
 const char *hob_known_nearest(const hob_path *p) {
-    static const char *const ends[] = {"model",       "thinking", "store",  "color",  "providers",
-                                       "permissions", "sandbox",  "budget", "retry",  "timeouts",
-                                       "tools",       "context",  "net",    "server", "agents",
-                                       "mcp_servers", "hooks",    "lanes",  "policy"};
+    static const char *const ends[] = {"model",       "thinking",    "store",  "color", "providers",
+                                       "permissions", "sandbox",     "budget", "retry", "timeouts",
+                                       "tools",       "context",     "memory", "net",   "server",
+                                       "agents",      "mcp_servers", "hooks",  "lanes", "policy"};
     if (p->n == 1) return hob_str_nearest(p->keys[0], ends, HOB_ARRAY_LEN(ends));
     hob_path parent = *p;
     parent.n--;

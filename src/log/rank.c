@@ -19,12 +19,12 @@ static ptrdiff_t position(const hob_rank *r, hob_str word) {
 }
 
 void hob_rank_init(hob_rank *r, hob_str query) {
-    hob_words w;
+    hob_word_scan w;
     hob_str word;
     r->n = 0;
     r->total = 0;
-    hob_words_init(&w, query);
-    while (r->n < HOB_RANK_WORDS && hob_words_next(&w, &word)) {
+    hob_word_scan_init(&w, query);
+    while (r->n < HOB_RANK_WORDS && hob_word_scan_next(&w, &word)) {
         if (position(r, word) >= 0) continue;
         r->words[r->n] = (hob_rank_word){.n = word.n};
         memcpy(r->words[r->n++].bytes, word.p, word.n);
@@ -43,11 +43,11 @@ void hob_rank_weigh(hob_rank *r, size_t items) {
 double hob_rank_relevance(const hob_rank *r, hob_str text) {
     uint64_t seen = 0;
     double sum = 0;
-    hob_words w;
+    hob_word_scan w;
     hob_str word;
     if (r->n == 0) return 1;
-    hob_words_init(&w, text);
-    while (hob_words_next(&w, &word)) {
+    hob_word_scan_init(&w, text);
+    while (hob_word_scan_next(&w, &word)) {
         ptrdiff_t at = position(r, word);
         if (at >= 0) seen |= (uint64_t)1 << at;
     }

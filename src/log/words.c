@@ -115,7 +115,7 @@ static size_t without_plural(const char *word, size_t n) {
 
 /* ---- words ------------------------------------------------------------------------------------ */
 
-void hob_words_init(hob_words *w, hob_str text) {
+void hob_word_scan_init(hob_word_scan *w, hob_str text) {
     w->text = text;
     w->at = w->n = 0;
 }
@@ -129,7 +129,7 @@ static role role_of(uint32_t cp) {
     return is_in(alone, HOB_ARRAY_LEN(alone), cp) ? WHOLE : PART;
 }
 
-static void add(hob_words *w, uint32_t cp) {
+static void add(hob_word_scan *w, uint32_t cp) {
     char bytes[4];
     size_t n = hob_utf8_put(bytes, fold(cp));
     if (w->n + n > HOB_WORD_MAX) return;
@@ -137,7 +137,7 @@ static void add(hob_words *w, uint32_t cp) {
     w->n += n;
 }
 
-bool hob_words_next(hob_words *w, hob_str *out) {
+bool hob_word_scan_next(hob_word_scan *w, hob_str *out) {
     bool ended = false;
     w->n = 0;
     while (!ended && w->at < w->text.n) {

@@ -13,15 +13,15 @@
 
 enum { HOB_WORD_MAX = 64 }; /* bytes; the rest of a longer word is not looked at */
 
-typedef struct hob_words {
+typedef struct hob_word_scan {
     hob_str text;
     size_t at;
     size_t n;
     char word[HOB_WORD_MAX + 4];
-} hob_words;
+} hob_word_scan;
 
-void hob_words_init(hob_words *w, hob_str text); /* any bytes; broken UTF-8 parts words */
+void hob_word_scan_init(hob_word_scan *w, hob_str text); /* any bytes; broken UTF-8 parts words */
 /* The next word: letters and digits of UTF-8, nothing else. Valid until the next call. */
-bool hob_words_next(hob_words *w, hob_str *out);
+bool hob_word_scan_next(hob_word_scan *w, hob_str *out);
 
 #endif

@@ -37,9 +37,9 @@ static kind kind_of(hob_str tool, hob_tool_class class_) {
     static const struct {
         const char *name;
         kind kind;
-    } builtins[] = {{"read", READS},  {"ls", READS},    {"glob", READS},
-                    {"grep", READS},  {"write", EDITS}, {"edit", EDITS},
-                    {"patch", EDITS}, {"bash", RUNS},   {"job", RUNS}};
+    } builtins[] = {{"read", READS},  {"ls", READS},     {"glob", READS},     {"grep", READS},
+                    {"write", EDITS}, {"edit", EDITS},   {"patch", EDITS},    {"bash", RUNS},
+                    {"job", RUNS},    {"recall", READS}, {"remember", EDITS}, {"forget", EDITS}};
     for (size_t i = 0; i < HOB_ARRAY_LEN(builtins); i++) {
         if (hob_str_ieq(tool, hob_str_z(builtins[i].name))) return builtins[i].kind;
     }

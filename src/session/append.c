@@ -290,7 +290,6 @@ static void on_committed(int code, const hob_error *err, void *user) {
         return;
     }
     s->fresh = false;
-    hob_session_tell_scopes(s, upto);
     if (upto > s->durable) s->durable = upto;
     if (open) hob_session_deliver(s);
     end_ops(&s->ops, s->durable);
@@ -303,6 +302,8 @@ static void submit(hob_session *s, size_t first, size_t n) {
     hob_arena *a = hob_arena_create(0);
     hob_store_event *events = hob_arena_alloc(a, n * sizeof *events);
     hob_store_run *runs = hob_arena_alloc(a, n * sizeof *runs);
+    hob_store_memory_change *taught = hob_arena_alloc(a, n * sizeof *taught);
+    hob_store_batch batch = {.nappends = 1, .memory = taught};
     hob_store_session row;
     hob_store_append ap = {.session = hob_str_z(s->id),
                            .epoch = s->epoch,
@@ -311,23 +312,20 @@ static void submit(hob_session *s, size_t first, size_t n) {
                            .nevents = n,
                            .row = &row,
                            .runs = runs};
-    hob_scope_rows states = {.n = 0};
     commit *c = HOB_NEW(commit);
     for (size_t i = 0; i < n; i++) {
         const hob_event *e = s->tail[first + i];
         events[i] = (hob_store_event){.seq = e->seq, .json = e->json};
         ap.nruns += fill_runs(s, e, a, &runs[ap.nruns]);
-        hob_session_scope_rows(s, e, a, &states);
+        batch.nmemory += hob_session_take_taught(s, e, a, &taught[batch.nmemory]);
     }
-    ap.states = states.at;
-    ap.nstates = states.n;
     fill_row(s, &row);
     *c = (commit){.s = s, .upto = s->submitted + n};
     s->submitted += n;
     s->used = true;
     s->inflight++;
-    s->store->ops->commit(s->store, &(hob_store_batch){.appends = &ap, .nappends = 1}, on_committed,
-                          c);
+    batch.appends = &ap;
+    s->store->ops->commit(s->store, &batch, on_committed, c);
     hob_arena_destroy(a);
 }
 

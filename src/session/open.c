@@ -22,6 +22,7 @@ typedef struct opening {
     int matches;
     hob_task *task; /* a child's */
     hob_opened_fn then;
+    hob_error memory; /* why there is none; code HOB_OK = it is fine */
 } opening;
 
 hob_session *hob_session_new(hob_runtime *rt) {
@@ -32,6 +33,8 @@ hob_session *hob_session_new(hob_runtime *rt) {
     hob_list_init(&s->flights);
     hob_list_init(&s->tasks);
     hob_list_init(&s->temps);
+    hob_list_init(&s->memory_calls);
+    hob_list_init(&s->taught);
     hob_list_init(&s->strands);
     hob_list_init(&s->sent);
     hob_mailbox_init(&s->box);
@@ -51,6 +54,7 @@ void hob_session_free(hob_session *s) {
     hob_session_drop_strands(s);
     hob_strand_finish(&s->own);
     hob_session_forget_sent(s);
+    hob_session_drop_memory(s);
     hob_builtins_destroy(s->builtins);
     hob_tools_destroy(s->tools);
     hob_workspace_close(s->workspace);
@@ -67,8 +71,6 @@ void hob_session_free(hob_session *s) {
     hob_buf_finish(&s->context_origins);
     hob_free(s->cwd);
     hob_free(s->model_name);
-    hob_free(s->app_name);
-    hob_free(s->user_id);
     hob_free(s);
 }
 
@@ -113,15 +115,15 @@ static void ready(opening *op) {
     s->cursor = s->live_from = s->durable;
     s->reading = true;
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
+    s->memory_error = &op->memory;
     int rc = hob_session_apply_options(s, op->o, &err);
-    if (rc >= 0) rc = hob_session_begin_state(s, NULL, op->o->state, &err);
+    s->memory_error = NULL;
     if (rc >= 0) rc = hob_session_take_up(s, op->o->on_unfinished, &err);
     if (rc < 0) {
         give_up(op, rc, &err);
         return;
     }
     s->given = NULL;
-    hob_session_commit(s);
     hob_session_deliver(s);
     hob_session_rest(s);
     op->op.user = s;
@@ -154,8 +156,6 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
     if (rc >= 0) rc = hob_session_say_settings(s, &e);
     if (rc >= 0) rc = hob_session_copy(s, original->history, &e);
-    hob_overlay_apply(&original->state, HOB_SCOPE_APP | HOB_SCOPE_USER, &s->view->state);
-    if (rc >= 0) rc = hob_session_begin_state(s, &original->state, op->o->state, &e);
     hob_view_destroy(original);
     if (rc < 0) {
         give_up(op, rc, &e);
@@ -372,8 +372,6 @@ static void start(hob_op *o) {
     int rc = HOB_OK;
     if (op->o->cwd) s->cwd = hob_dupz(hob_str_z(op->o->cwd));
     if (op->o->team) s->crew = hob_crew_create(s, op->o->team);
-    if (op->o->app_name.n) s->app_name = hob_dupz(op->o->app_name);
-    if (op->o->user_id.n) s->user_id = hob_dupz(op->o->user_id);
     preload(op);
     s->store = o->rt->store;
     if (op->o->choice == HOB_SESSION_IN_MEMORY) rc = hob_runtime_memory(o->rt, &s->store, &err);
@@ -400,6 +398,7 @@ int hob_session_create(hob_runtime *rt, const hob_session_opts *given, hob_sessi
     opening op = {.op = {.start = start}, .o = &o};
     int rc = given ? hob_take_options(&o, sizeof o, given, given->size, err) : HOB_OK;
     if (rc >= 0) rc = hob_session_check_options(&o, err);
+    if (rc >= 0) hob_memory_probe(rt, &op.memory);
     if (rc >= 0) rc = hob_op_run(rt, &op.op, err);
     if (rc >= 0)
         *out = op.op.user;

@@ -90,6 +90,7 @@ static int open_parts(hob_runtime *rt, const hob_runtime_opts *o, hob_error *err
     int rc = hob_loop_create(NULL, &rt->loop, err);
     if (rc >= 0) rc = hob_pool_create(o->workers ? o->workers : 4, 4096, &rt->pool, err);
     if (rc >= 0) rc = open_store(rt, o, err);
+    if (rc >= 0) rc = hob_runtime_open_memory(rt, o, err);
     if (rc >= 0) rc = open_http(rt, err);
     if (rc >= 0) rc = hob_models_create(rt->config, &rt->models, err);
     return rc;
@@ -100,6 +101,7 @@ static void close_parts(hob_runtime *rt) {
     hob_models_destroy(rt->models);
     hob_http_destroy(rt->http);
     hob_exec_destroy(rt->exec);
+    hob_runtime_close_memory(rt);
     if (rt->store) rt->store->ops->close(rt->store);
     if (rt->memory) rt->memory->ops->close(rt->memory);
     rt->store = rt->memory = NULL;
@@ -181,6 +183,7 @@ int hob_runtime_create(const hob_runtime_opts *given, hob_runtime **out, hob_err
     if (rc < 0) return rc;
     hob_runtime *rt = HOB_NEW(hob_runtime);
     hob_list_init(&rt->sessions);
+    hob_list_init(&rt->memory_replies);
     init_locks(rt);
     rt->scratch = hob_arena_create(0);
     rt->mode = o.loop;

@@ -34,16 +34,19 @@ struct hob_runtime {
     hob_http *http;
     hob_exec *exec;
     hob_models *models;
-    hob_store *store, *memory; /* memory: for IN_MEMORY sessions, made on first use */
-    char **envp;               /* environment of commands */
+    hob_store *store, *memory;          /* memory: for IN_MEMORY sessions, made on first use */
+    hob_store *memory_store;            /* memory.file; NULL: memory is in `store` */
+    struct hob_memory_ops *host_memory; /* NULL: the host keeps none */
+    char **envp;                        /* environment of commands */
     char *exec_helper, *libexec_dir;
     pthread_t thread; /* the loop's: own, or the one that created the runtime */
     /* loop thread only */
     int64_t clock_base; /* wall time less monotonic time: sessions agree on what is newer */
     hob_list sessions;
-    unsigned depth;       /* > 0 while callbacks of the host run */
-    hob_arena *scratch;   /* data of the event being folded */
-    char fact_error[700]; /* about the call being decided */
+    hob_list memory_replies; /* of the host, that are waited for */
+    unsigned depth;          /* > 0 while callbacks of the host run */
+    hob_arena *scratch;      /* data of the event being folded */
+    char fact_error[700];    /* about the call being decided */
     /* protected by lock */
     pthread_mutex_t lock;
     pthread_cond_t cond;
@@ -208,14 +211,18 @@ struct hob_session {
     char *model_name; /* provider/id, or scripted:FILE; heap */
     hob_provider *provider;
     hob_thinking thinking;
+    struct hob_memory *memory; /* NULL = none */
+    hob_list memory_calls;     /* of its tools, under way */
+    hob_list taught;           /* changes of memory that wait for the event of their call */
+    const hob_error
+        *memory_error;  /* while it is being opened: why there is none; code HOB_OK = it is fine */
+    char *init_warning; /* NULL = none */
+    bool warned;        /* the log has it */
     /* views */
     hob_view *view;
     hob_run run;
-    hob_list temps;           /* hob_temp */
-    bool temp_kept;           /* the values of temp: keys that the log names are in the view */
-    char *app_name, *user_id; /* whose state it shares; NULL = not known yet */
-    bool reading_scopes;      /* what is shared is on its way from the store */
-    bool scopes_stale;        /* and changed meanwhile */
+    hob_list temps; /* hob_temp */
+    bool temp_kept; /* the values of temp: keys that the log names are in the view */
     /* who is at work */
     hob_strand own;
     hob_list strands;      /* own is the first */
@@ -299,26 +306,6 @@ void hob_strand_take_actions(hob_strand *st, const char *call, const hob_actions
 /* An event was appended, by this process: values that it only names join the view, or end. */
 void hob_session_note_temp(hob_session *s, const hob_event *e, const hob_json *data);
 void hob_session_drop_temps(hob_session *s);
-/* One state_changed of the host's; says settings first if the log is empty. */
-int hob_session_say_state(hob_session *s, const hob_state *overlay, hob_error *err);
-/* What a new session begins with: the session's own keys of another, under `json`. */
-int hob_session_begin_state(hob_session *s, const hob_state *inherited, hob_str json,
-                            hob_error *err);
-
-/* ---- scope.c: app: and user: state ---------------------------------------------------------------------- */
-/* Whose session it is, by its log, or by its options if nothing is written yet. HOB_ENOENT: another's. */
-int hob_session_identify(hob_session *s, hob_error *err);
-/* Puts what the store has of both scopes into the view. */
-typedef void (*hob_scopes_fn)(hob_session *s, int code, const hob_error *err, void *user);
-void hob_session_read_scopes(hob_session *s, hob_scopes_fn done, void *user);
-/* The rows that an event changes, added to rows (grown in the arena). */
-typedef struct hob_scope_rows {
-    hob_store_state *at;
-    size_t n, cap;
-} hob_scope_rows;
-void hob_session_scope_rows(hob_session *s, const hob_event *e, hob_arena *a, hob_scope_rows *rows);
-/* The events up to this one have become durable: other sessions of this program learn what they changed. */
-void hob_session_tell_scopes(hob_session *s, uint64_t upto);
 
 /* ---- perform.c ------------------------------------------------------------------------------------------ */
 void hob_session_perform(hob_session *s);
@@ -427,6 +414,17 @@ int hob_session_add_host_tool(hob_session *s, const hob_tool *tool, hob_error *e
 int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err);
 /* Writes what a reader of the log must know: session_opened once, config_changed when something differs. */
 int hob_session_say_settings(hob_session *s, hob_error *err);
+
+/* ---- memory_open.c, memory_tool.c -------------------------------------------------------------------------------- */
+void hob_memory_probe(hob_runtime *rt, hob_error *err); /* can it be used? Waits */
+int hob_session_init_memory(hob_session *s, const hob_session_opts *o, hob_error *err);
+int hob_session_say_warning(hob_session *s, hob_error *err); /* once */
+void hob_session_drop_memory(hob_session *s);
+/* The change that this event makes true: 1 and *out, strings in the arena, or 0. */
+size_t hob_session_take_taught(hob_session *s, const hob_event *e, hob_arena *a,
+                               hob_store_memory_change *out);
+int hob_runtime_open_memory(hob_runtime *rt, const hob_runtime_opts *o, hob_error *err);
+void hob_runtime_close_memory(hob_runtime *rt);
 
 /* ---- close.c ---------------------------------------------------------------------------------------------------- */
 /* hob_session_detach for a session that no host knows, without waiting. */

@@ -230,6 +230,7 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
         rc = hob_session_add_host_tool(
             s, (const hob_tool *)((const char *)o->tools + i * o->tools->size), err);
     if (rc >= 0 && s->given) rc = take_tools(s, s->given->parent, err);
+    if (rc >= 0) rc = hob_session_init_memory(s, o, err);
     if (rc >= 0) rc = hob_task_tool_add(s, err);
     return rc;
 }
@@ -286,8 +287,6 @@ int hob_session_say_settings(hob_session *s, hob_error *err) {
     if (!opened) {
         hob_jsonw_kstr(&w, "cwd", hob_str_z(s->cwd));
         hob_jsonw_kstr(&w, "version", HOB_STR(HOB_VERSION));
-        hob_jsonw_kstr(&w, "app_name", hob_str_z(s->app_name));
-        hob_jsonw_kstr(&w, "user_id", hob_str_z(s->user_id));
         if (s->forked_from[0]) {
             hob_jsonw_key(&w, "forked_from");
             hob_jsonw_object(&w);
@@ -301,7 +300,8 @@ int hob_session_say_settings(hob_session *s, hob_error *err) {
     hob_jsonw_object_end(&w);
     if (opened && d.data.n <= 2) { /* nothing differs */
         hob_draft_finish(&d);
-        return HOB_OK;
+        return hob_session_say_warning(s, err);
     }
-    return hob_session_append(s, &d, err);
+    int rc = hob_session_append(s, &d, err);
+    return rc < 0 ? rc : hob_session_say_warning(s, err);
 }

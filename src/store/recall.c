@@ -26,7 +26,7 @@ static void add_blank(hob_buf *out) {
 
 void hob_terms_of_item(hob_buf *out, int64_t tenant, const hob_store_memory *m) {
     const hob_str labels[] = {m->kind, m->by, m->session, m->text};
-    hob_words w;
+    hob_word_scan w;
     hob_str word;
     for (size_t i = 0; i < HOB_ARRAY_LEN(labels); i++) {
         if (!labels[i].n) continue;
@@ -37,8 +37,8 @@ void hob_terms_of_item(hob_buf *out, int64_t tenant, const hob_store_memory *m) 
         add_blank(out);
         add_label(out, tenant, 'g', m->tags[i]);
     }
-    hob_words_init(&w, m->text);
-    while (hob_words_next(&w, &word)) {
+    hob_word_scan_init(&w, m->text);
+    while (hob_word_scan_next(&w, &word)) {
         add_blank(out);
         add_word(out, tenant, word);
     }

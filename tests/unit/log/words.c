@@ -3,12 +3,12 @@
 #include "support/check.h"
 
 static void assert_words(const char *text, const char *expected) {
-    hob_words w;
+    hob_word_scan w;
     hob_str word;
     hob_buf got;
     hob_buf_init(&got, 1 << 20);
-    hob_words_init(&w, hob_str_z(text));
-    while (hob_words_next(&w, &word)) {
+    hob_word_scan_init(&w, hob_str_z(text));
+    while (hob_word_scan_next(&w, &word)) {
         if (got.n) hob_buf_addc(&got, ' ');
         hob_buf_add(&got, word);
     }
