@@ -93,7 +93,7 @@ typedef struct hob_agent_opts {
     const char *output_key; /* the state's key for its final answer */
     const char
         *output_schema; /* JSON schema that the final answer fits: then output_key holds JSON */
-    int64_t max_turns;  /* of this agent in one run; 0 = as many as the run may have */
+    int64_t max_turns;  /* each time it is at work; 0 = as many as the run may have */
     /* LOOP */
     int max_iterations; /* at least 1 */
     /* CONDITIONAL: a test of the state, "key", "!key", "key == JSON" or "key != JSON"; or a function of it. */

@@ -40,10 +40,10 @@ extern "C" {
     X(CANCEL_REQUESTED, cancel_requested, 1, "The run is to stop.",                                \
       "mode(cancel|abort|settle), queue(return|keep|drop)")                                        \
     X(MODEL_CALL_STARTED, model_call_started, 1, "A request to the model was decided.",            \
-      "model, attempt, message, reserved_tokens, output_limit")                                    \
+      "model, attempt, message, reserved_tokens, output_limit, reserved_usd?")                     \
     X(ASSISTANT_MESSAGE, assistant_message, 1, "A whole answer of the model.",                     \
       "message, model, stop(done|tools|length|refusal|continue|aborted), content[], usage{}, "     \
-      "cost_usd, response_id?")                                                                    \
+      "cost_usd, response_id?, by?(before|run|after)")                                             \
     X(MODEL_CALL_FAILED, model_call_failed, 1, "A request to the model failed.",                   \
       "message, attempt, code, status?, error, retryable, shown, retry_after_ms?, jitter, "        \
       "usage?{}, cost_usd?")                                                                       \

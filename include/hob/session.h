@@ -83,6 +83,12 @@ typedef struct hob_session_opts {
     const char *agent_name; /* of those, the one to be; "" = hob's own, NULL = the session's */
     hob_agent
         *team; /* agents that do the work of its runs (hob/agent.h); NULL = it does so itself */
+    hob_str app_name,
+        user_id; /* whose app: and user: state it shares; NULL = hob, local. 1 to 512 bytes of UTF-8
+                                  without NUL. An existing session has its own: another's is HOB_ENOENT */
+    hob_str
+        state; /* JSON object: what a new session (or a copy, over what it copies) begins with; temp: keys in it
+                      are left out */
 } hob_session_opts;
 #define HOB_SESSION_OPTS_INIT                                                                      \
     { .size = sizeof(hob_session_opts) }
@@ -184,11 +190,35 @@ HOB_API int hob_session_set_title(hob_session *s, hob_str title,
                                   hob_error *err); /* one line, 1000 bytes */
 HOB_API int hob_session_add_tool(hob_session *s, const hob_tool *tool, hob_error *err);
 
+/* ---- state (hob/state.h) -------------------------------------------------------------------------------- */
+
+/* A snapshot; *revision (nullable) is the token for hob_session_apply_state_delta_at, as long as the session is open.
+ * What it shows is durable. hob_state_destroy. */
+HOB_API int hob_session_state(hob_session *s, hob_state **out, uint64_t *revision, hob_error *err);
+/* The JSON text, NUL-terminated and cut at cap. Returns its full length, or HOB_ENOENT. */
+HOB_API int hob_session_state_get(hob_session *s, hob_str key, char *buf, size_t cap);
+typedef int (*hob_state_fn)(hob_str key, hob_str value, void *user); /* not 0 = stop */
+/* In the order of the keys' bytes, over a snapshot: `fn` may use the session. Returns what fn returned last. */
+HOB_API int hob_session_state_iterate(hob_session *s, unsigned scopes, hob_state_fn fn, void *user);
+/* Each is one state_changed event, durable when the call returns. HOB_EINVAL (the key), HOB_EPARSE, HOB_ETOOBIG (65,536
+ * keys, 64 MiB), HOB_EIDLE: a temp: key while nothing runs. Tools use hob_reply_state instead. */
+HOB_API int hob_session_state_set(hob_session *s, hob_str key, hob_str value_json, hob_error *err);
+HOB_API int hob_session_state_delete(hob_session *s, hob_str key,
+                                     hob_error *err); /* absent is fine */
+/* A JSON object of keys set and a JSON array of keys removed, either may be "": all or nothing. */
+HOB_API int hob_session_apply_state_delta(hob_session *s, hob_str delta, hob_str removed,
+                                          hob_error *err);
+/* The same if the state is still at `revision`, otherwise HOB_EBUSY and nothing happened: look again. */
+HOB_API int hob_session_apply_state_delta_at(hob_session *s, uint64_t revision, hob_str delta,
+                                             hob_str removed, hob_error *err);
+
 /* ---- looking -------------------------------------------------------------------------------------------- */
 
 /* Copies, NUL-terminated, cut at cap; return the full length. */
 HOB_API int hob_session_id(hob_session *s, char *buf, size_t cap);
 HOB_API int hob_session_cwd(hob_session *s, char *buf, size_t cap);
+HOB_API int hob_session_app_name(hob_session *s, char *buf, size_t cap);
+HOB_API int hob_session_user_id(hob_session *s, char *buf, size_t cap);
 HOB_API int hob_session_model(hob_session *s, char *buf, size_t cap); /* provider/model */
 HOB_API int hob_session_thinking(hob_session *s, char *buf, size_t cap);
 HOB_API const hob_config *hob_session_config(

@@ -8,6 +8,13 @@ typedef struct condition {
     bool negated;
 } condition;
 
+/* Other operators than the two are mistakes, not parts of a key. */
+static bool is_plain(hob_str key) {
+    for (size_t i = 0; i < key.n; i++)
+        if ((unsigned char)key.p[i] <= ' ' || strchr("!=<>&|()\"'", key.p[i])) return false;
+    return key.n > 0;
+}
+
 static int read_condition(hob_str text, condition *c, hob_error *err) {
     ptrdiff_t eq = hob_str_find(text, HOB_STR("==")), ne = hob_str_find(text, HOB_STR("!="));
     ptrdiff_t at = eq >= 0 && (ne < 0 || eq < ne) ? eq : ne;
@@ -25,7 +32,11 @@ static int read_condition(hob_str text, condition *c, hob_error *err) {
         c->key = hob_str_trim(hob_str_skip(c->key, 1));
         c->negated = true;
     }
-    return hob_state_check_key(c->key, err);
+    if (is_plain(c->key)) return hob_state_check_key(c->key, err);
+    return hob_fail(
+        err, HOB_EINVAL, 0,
+        "condition \"%.*s\": it is \"key\", \"!key\", \"key == JSON\" or \"key != JSON\"",
+        HOB_FMT(text));
 }
 
 int hob_condition_check(hob_str text, hob_error *err) {

@@ -36,11 +36,17 @@ static void clear(hob_frame *fr, size_t at) {
     *fr = (hob_frame){.agent = fr->agent, .parent = fr->parent, .slot = at, .holder = at};
 }
 
+static void forget_writers(hob_flow *f) {
+    hob_map_destroy(f->writers);
+    hob_arena_destroy(f->branches);
+    f->writers = NULL;
+    f->branches = NULL;
+}
+
 static void clear_all(hob_flow *f) {
     for (size_t i = 0; i < f->n; i++) clear(&f->frames[i], i);
     f->begun = false;
-    hob_map_destroy(f->writers);
-    f->writers = NULL;
+    forget_writers(f);
     hob_buf_reset(&f->conflicts);
 }
 
@@ -59,6 +65,10 @@ ptrdiff_t hob_flow_index(const hob_flow *f, hob_str agent) {
     for (size_t i = 0; i < f->n; i++)
         if (hob_agent_named(f->frames[i].agent, agent)) return (ptrdiff_t)i;
     return -1;
+}
+
+bool hob_flow_slot_vacant(const hob_flow *f, size_t slot) {
+    return f->frames[f->frames[slot].holder].state == HOB_FRAME_IDLE;
 }
 
 bool hob_flow_slot_done(const hob_flow *f, size_t slot) {
@@ -81,6 +91,10 @@ bool hob_flow_parked(const hob_flow *f) {
 
 static bool is_child(const hob_flow *f, size_t i, size_t of) {
     return i != 0 && f->frames[i].parent == of;
+}
+
+static bool is_within(const hob_flow *f, size_t i, size_t of) {
+    return i >= of && i < of + f->frames[of].agent->total;
 }
 
 /* To its own agents, to its parent, to the other agents of its parent, where these are LLM agents. */
@@ -112,6 +126,39 @@ hob_agent_fn hob_flow_function(const hob_frame *fr, hob_point p) {
     return p == HOB_POINT_BEFORE ? c->before_agent : c->after_agent;
 }
 
+/* ---- who set what, while agents work side by side ------------------------------------------------------ */
+
+static const char said[] = "*"; /* in the place of a branch: that several set it was noted */
+
+/* "a.b" is on the way of "a.b.c", and of itself. */
+static bool is_on_way(hob_str up, hob_str down) {
+    if (!hob_str_starts(down, up)) return false;
+    return !up.n || down.n == up.n || down.p[up.n] == '.';
+}
+
+/* A key that two branches set while they work side by side: the later one counts, and it is said once. */
+static void note_writer(hob_flow *f, hob_str key, hob_str branch) {
+    const char *was = f->writers ? hob_map_get(f->writers, key) : NULL;
+    bool apart = was && was != said && !is_on_way(hob_str_z(was), branch) &&
+                 !is_on_way(branch, hob_str_z(was));
+    if (was == said) return;
+    if (apart && f->conflicts.n) hob_buf_addc(&f->conflicts, ',');
+    if (apart) hob_json_quote(&f->conflicts, key);
+    if (!f->writers) f->writers = hob_map_create();
+    if (!f->branches) f->branches = hob_arena_create(0);
+    hob_map_put(f->writers, key, (void *)(apart ? said : hob_arena_dup(f->branches, branch).p));
+}
+
+/* What was set on branches of a parallel agent that ended was set before whatever its own branch does now. */
+static void join_writers(hob_flow *f, hob_str branch) {
+    hob_str key;
+    void *was;
+    if (!branch.n) forget_writers(f);
+    for (size_t pos = 0; f->writers && hob_map_next(f->writers, &pos, &key, &was);)
+        if (was != said && is_on_way(branch, hob_str_z(was)))
+            hob_map_put(f->writers, key, (void *)hob_arena_dup(f->branches, branch).p);
+}
+
 /* ---- agents -------------------------------------------------------------------------------------------- */
 
 /* Everything below begins anew. */
@@ -121,6 +168,7 @@ static void clear_below(hob_flow *f, size_t at) {
 
 /* A loop's next round: its agents were there before. */
 static void begin_round(hob_flow *f, size_t loop, int iteration) {
+    if (f->frames[loop].agent->o.kind != HOB_AGENT_LOOP) return;
     if (iteration <= f->frames[loop].iteration) return;
     clear_below(f, loop);
     f->frames[loop].iteration = iteration;
@@ -138,7 +186,7 @@ static void agent_started(hob_flow *f, hob_run *root, size_t i, const hob_event 
     clear(fr, i);
     fr->holder = holder;
     fr->transfers = transfers;
-    fr->slot = slot < 0 ? i : (size_t)slot;
+    fr->slot = slot < 0 || !is_within(f, i, (size_t)slot) ? i : (size_t)slot;
     f->frames[fr->slot].holder = i;
     fr->state = HOB_FRAME_ACTIVE;
     fr->branch = hob_dupz(e->branch);
@@ -160,9 +208,10 @@ static void note_failure(hob_frame *fr, const hob_json *d) {
     hob_str_out(hob_json_get_str(error, "message"), r->fail.message, sizeof r->fail.message);
 }
 
+/* A slot is held by itself or by one below it, so that looking for who works always leads down. */
 static void hand_over(hob_flow *f, hob_frame *fr, hob_str to) {
     ptrdiff_t target = hob_flow_index(f, to);
-    if (target < 0) return;
+    if (target < 0 || !is_within(f, (size_t)target, fr->slot)) return;
     fr->transferred = true;
     f->frames[fr->slot].holder = (size_t)target;
     f->frames[fr->slot].transfers++;
@@ -179,10 +228,7 @@ static void agent_finished(hob_flow *f, hob_run *root, size_t i, const hob_json 
     fr->point = HOB_POINT_NONE;
     note_failure(fr, d);
     if (hob_str_eqz(status, "transferred")) hand_over(f, fr, hob_json_get_str(d, "transfer"));
-    if (fr->agent->o.kind == HOB_AGENT_PARALLEL && !*fr->branch) { /* nothing is side by side now */
-        hob_map_destroy(f->writers);
-        f->writers = NULL;
-    }
+    if (fr->agent->o.kind == HOB_AGENT_PARALLEL) join_writers(f, hob_str_z(fr->branch));
     if (!hob_flow_slot_done(f, 0)) return;
     const hob_frame *last = &f->frames[f->frames[0].holder];
     hob_run_agents_end(root, last->completed ? NULL : last->run);
@@ -217,7 +263,7 @@ static void callback_finished(hob_frame *fr, const hob_json *d) {
 /* The text of the last answer, when the state is to have it. */
 static void keep_text(hob_frame *fr, const hob_json *d) {
     hob_buf text;
-    if (!fr->agent->o.output_key) return;
+    if (!fr->agent->o.output_key && !fr->agent->schema) return;
     hob_buf_init(&text, HOB_EVENT_MAX);
     for (const hob_json *b = hob_json_first(hob_json_get(d, "content")); b; b = hob_json_next(b))
         if (hob_str_eqz(hob_json_get_str(b, "type"), "text"))
@@ -229,25 +275,6 @@ static void keep_text(hob_frame *fr, const hob_json *d) {
     hob_buf_finish(&text);
 }
 
-/* "a.b" is on the way of "a.b.c", and of itself. */
-static bool is_on_way(hob_str up, hob_str down) {
-    if (!hob_str_starts(down, up)) return false;
-    return !up.n || down.n == up.n || down.p[up.n] == '.';
-}
-
-/* A key that two branches set while they work side by side: the later one counts, and it is said. */
-static void note_writer(hob_flow *f, hob_str key, const hob_event *e) {
-    const hob_frame *was = f->writers ? hob_map_get(f->writers, key) : NULL;
-    hob_str before = was && was->branch ? hob_str_z(was->branch) : HOB_STR_NULL;
-    ptrdiff_t i = hob_flow_index(f, e->agent);
-    if (was && !is_on_way(before, e->branch) && !is_on_way(e->branch, before)) {
-        if (f->conflicts.n) hob_buf_addc(&f->conflicts, ',');
-        hob_json_quote(&f->conflicts, key);
-    }
-    if (!f->writers) f->writers = hob_map_create();
-    if (i >= 0) hob_map_put(f->writers, key, &f->frames[i]);
-}
-
 static void state_changed(hob_flow *f, const hob_event *e, const hob_json *d) {
     ptrdiff_t i = hob_flow_index(f, e->agent);
     const hob_frame *fr = i < 0 ? NULL : &f->frames[i];
@@ -255,19 +282,25 @@ static void state_changed(hob_flow *f, const hob_event *e, const hob_json *d) {
     if (fr && hob_json_get_bool(d, "output", false)) f->frames[i].stored = true;
     if (!e->branch.n) return;
     for (const hob_json *v = hob_json_first(hob_json_get(d, "delta")); v; v = hob_json_next(v))
-        note_writer(f, hob_json_key(v), e);
-    for (const hob_json *v = hob_json_first(hob_json_get(d, "removed")); v; v = hob_json_next(v))
-        note_writer(f, hob_json_str(v), e);
+        note_writer(f, hob_json_key(v), e->branch);
+    static const char *const lists[] = {"removed", "temp"};
+    for (size_t k = 0; k < HOB_ARRAY_LEN(lists); k++)
+        for (const hob_json *v = hob_json_first(hob_json_get(d, lists[k])); v; v = hob_json_next(v))
+            note_writer(f, hob_json_str(v), e->branch);
 }
 
 /* ---- strands ----------------------------------------------------------------------------------------------- */
 
-static void reserve(hob_run *root, const hob_event *e, const hob_json *d, hob_run *strand) {
-    bool begins = e->type == HOB_EVENT_MODEL_CALL_STARTED;
+static void release(hob_run *root, hob_run *strand) {
     root->reserved.tokens -= strand->reserved.tokens;
     root->reserved.usd -= strand->reserved.usd;
-    strand->reserved.tokens = begins ? HOB_MAX(hob_json_get_int(d, "reserved_tokens", 0), 0) : 0;
-    strand->reserved.usd = begins ? HOB_MAX(hob_json_get_double(d, "reserved_usd", 0), 0) : 0;
+    strand->reserved.tokens = 0;
+    strand->reserved.usd = 0;
+}
+
+static void reserve(hob_run *root, const hob_json *d, hob_run *strand) {
+    strand->reserved.tokens = HOB_MAX(hob_json_get_int(d, "reserved_tokens", 0), 0);
+    strand->reserved.usd = HOB_MAX(hob_json_get_double(d, "reserved_usd", 0), 0);
     root->reserved.tokens += strand->reserved.tokens;
     root->reserved.usd += strand->reserved.usd;
 }
@@ -278,8 +311,9 @@ static int strand_event(hob_frame *fr, hob_run *root, const hob_event *e, const 
     switch ((int)e->type) {
     case HOB_EVENT_MODEL_CALL_STARTED:
     case HOB_EVENT_ASSISTANT_MESSAGE:
-    case HOB_EVENT_MODEL_CALL_FAILED: reserve(root, e, d, fr->run);
+    case HOB_EVENT_MODEL_CALL_FAILED: release(root, fr->run);
     }
+    if (e->type == HOB_EVENT_MODEL_CALL_STARTED) reserve(root, d, fr->run);
     bool books_itself = e->type == HOB_EVENT_CHILD_FINISHED; /* sub-agents are the whole run's */
     int rc = hob_run_apply(fr->run, e, d, err);
     if (!books_itself) hob_run_agents_book(root, &before, &fr->run->spent);
@@ -300,7 +334,7 @@ static int tell_all(hob_flow *f, const hob_event *e, const hob_json *d, hob_erro
     return HOB_OK;
 }
 
-static void run_started(hob_flow *f, const hob_run *root, const hob_json *d) {
+static void run_started(hob_flow *f, hob_run *root, const hob_json *d) {
     if (!hob_str_eqz(hob_json_get_str(d, "origin"), "resume")) {
         clear_all(f);
         return;
@@ -308,6 +342,7 @@ static void run_started(hob_flow *f, const hob_run *root, const hob_json *d) {
     for (size_t i = 0; i < f->n; i++) {
         hob_frame *fr = &f->frames[i];
         if (fr->state != HOB_FRAME_ACTIVE) continue;
+        release(root, fr->run);
         hob_run_strand_resume(fr->run, root);
         fr->lost = fr->point != HOB_POINT_NONE;
     }
@@ -341,7 +376,8 @@ static int agents_event(hob_flow *f, hob_run *root, size_t i, const hob_event *e
 
 int hob_flow_apply(hob_flow *f, hob_run *root, const hob_event *e, const hob_json *d,
                    hob_error *err) {
-    ptrdiff_t i = e->agent.n && hob_str_eqz(e->run_id, root->id) ? hob_flow_index(f, e->agent) : -1;
+    bool at_work = root->phase != HOB_PHASE_IDLE && hob_str_eqz(e->run_id, root->id);
+    ptrdiff_t i = at_work && e->agent.n ? hob_flow_index(f, e->agent) : -1;
     bool own = hob_str_eqz(hob_json_get_str(d, "scope"), "agent");
     int rc = HOB_OK;
     for (size_t k = 0; k < f->n; k++)
@@ -360,6 +396,10 @@ int hob_flow_apply(hob_flow *f, hob_run *root, const hob_event *e, const hob_jso
     case HOB_EVENT_LIMIT_REACHED:
         rc = own && i >= 0 ? hob_run_apply(f->frames[i].run, e, d, err) : tell_all(f, e, d, err);
         break;
+    }
+    if (root->phase == HOB_PHASE_AGENTS && root->ending && hob_flow_slot_vacant(f, 0)) {
+        hob_run_agents_end(root, NULL); /* handed over to one that will not begin any more */
+        f->begun = false;
     }
     if (root->phase == HOB_PHASE_AGENTS) hob_run_agents_park(root, hob_flow_parked(f), e->ts);
     return rc;

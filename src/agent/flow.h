@@ -58,7 +58,7 @@ typedef struct hob_frame {
     bool faulted;  /* a function failed: nothing more is done */
     char *branch;
     hob_run *run; /* strand, while active: LLM agents; others only to hold what went wrong */
-    char *text;   /* of its last answer, if the state is to have it; heap */
+    char *text;   /* of its last answer, if the state is to have it or a schema binds it; heap */
     size_t text_n;
     bool stored; /* it has it */
 } hob_frame;
@@ -67,8 +67,9 @@ typedef struct hob_flow {
     hob_agent *root;
     hob_frame *frames; /* in the order of the tree, parents first */
     size_t n;
-    bool begun;       /* agents of this run were started */
-    hob_map *writers; /* state key -> branch that set it, while agents work side by side */
+    bool begun;          /* agents of this run were started */
+    hob_map *writers;    /* state key -> branch that set it, while agents work side by side */
+    hob_arena *branches; /* of those */
     hob_buf
         conflicts; /* keys set on two branches, not said yet: a JSON array without its brackets */
 } hob_flow;
@@ -114,6 +115,8 @@ size_t hob_flow_pending(const hob_flow *f, size_t frame, const hob_run *root,
                         hob_effect out[HOB_EFFECTS_MAX]);
 
 /* ---- between the files of this folder -------------------------------------------------------------- */
+/* Nobody works there: it was not begun, or was handed over to one that has not begun. */
+bool hob_flow_slot_vacant(const hob_flow *f, size_t slot);
 bool hob_flow_slot_done(const hob_flow *f, size_t slot);
 const char *hob_point_name(hob_point p);
 /* What the state gets of its final answer: a JSON text. */

@@ -13,6 +13,7 @@ typedef struct next {
     const hob_run *root;
     const hob_flow_env *env;
     hob_draft *out;
+    bool others_first; /* nobody ends the run with a limit while another can go on */
 } next;
 
 /* How the work of an agent ended. */
@@ -134,16 +135,31 @@ static int wind_up(const next *n, size_t i, ending *e) {
     bool well = !strcmp(e->status, "completed");
     hob_error err = {.code = HOB_OK};
     if (well && fr->text && !fr->stored && !fr->replaced) {
-        if (check_output(fr, &err) >= 0) return store_output(n, i);
-        fail_with(e, "the answer does not fit output_schema", err.message);
-        well = false;
+        well = check_output(fr, &err) >= 0;
+        if (!well) fail_with(e, "the answer does not fit output_schema", err.message);
+        if (well && fr->agent->o.output_key) return store_output(n, i);
     }
-    if (well && hob_flow_function(fr, HOB_POINT_AFTER) && !(fr->passed & 1u << HOB_POINT_AFTER))
+    bool asked = fr->passed & 1u << HOB_POINT_AFTER || n->root->ending;
+    if (well && !asked && hob_flow_function(fr, HOB_POINT_AFTER))
         return call_back(n, i, HOB_POINT_AFTER);
     return finish(n, i, e);
 }
 
 /* ---- kinds of agents: each says something, or nothing, or fills in the end --------------------------------- */
+
+static void transfer(const next *n, const hob_frame *fr, ending *e) {
+    ptrdiff_t to = hob_flow_index(n->f, fr->run->transfer);
+    char whom[80];
+    snprintf(whom, sizeof whom, "it asked for \"%.64s\"", fr->run->transfer.p);
+    if (to < 0 || !hob_flow_may_transfer(n->f, (size_t)(fr - n->f->frames), (size_t)to)) {
+        fail_with(e, "the agent handed over to one that it cannot hand over to", whom);
+    } else if (n->f->frames[fr->slot].transfers >= HOB_TRANSFERS_MAX) {
+        fail_with(e, "the agents handed over to each other too often", "no end is in sight");
+    } else {
+        e->status = "transferred";
+        e->transfer = fr->run->transfer;
+    }
+}
 
 static void end_of_strand(const next *n, const hob_frame *fr, ending *e) {
     const hob_run *r = fr->run;
@@ -151,19 +167,14 @@ static void end_of_strand(const next *n, const hob_frame *fr, ending *e) {
     e->escalate = fr->escalated;
     snprintf(e->reason, sizeof e->reason, "%s", r->end_reason);
     if (!strcmp(e->status, "failed")) e->fault = r->fail;
-    if (strcmp(e->status, "completed") || !r->transfer.n) return;
-    if (n->f->frames[fr->slot].transfers >= HOB_TRANSFERS_MAX) {
-        fail_with(e, "the agents handed over to each other too often", "no end is in sight");
-        return;
-    }
-    e->status = "transferred";
-    e->transfer = r->transfer;
+    if (!strcmp(e->status, "completed") && r->transfer.n) transfer(n, fr, e);
 }
 
 static int next_llm(const next *n, size_t i, ending *e) {
     const hob_frame *fr = &n->f->frames[i];
     hob_run_env env;
     n->env->strand(n->env->user, i, &env);
+    env.others_first = n->others_first;
     int said = hob_run_decide(fr->run, &env, &(hob_input){.kind = HOB_INPUT_NEXT}, n->out, NULL);
     if (said != HOB_SAID_END) return said;
     end_of_strand(n, fr, e);
@@ -184,24 +195,29 @@ static size_t child(const next *n, size_t i, size_t k) {
     return at;
 }
 
-static bool untouched(const next *n, size_t slot) {
-    const hob_frame *fr = &n->f->frames[slot];
-    return fr->state == HOB_FRAME_IDLE && fr->holder == slot;
-}
-
 /* The one who holds the slot goes on; one that was handed over to begins. */
 static int go_on(const next *n, size_t slot) {
     size_t holder = n->f->frames[slot].holder;
-    if (n->f->frames[holder].state == HOB_FRAME_IDLE) return start(n, holder, slot, 0);
+    if (hob_flow_slot_vacant(n->f, slot)) return start(n, holder, slot, 0);
     return ask(n, holder);
+}
+
+/* Nothing begins once the run is ending. */
+static int end_with_run(const next *n, ending *e) {
+    e->status = hob_run_status(n->root);
+    snprintf(e->reason, sizeof e->reason, "%s", n->root->end_reason);
+    return HOB_SAID_NOTHING;
 }
 
 static void copy_end(const next *n, size_t slot, ending *e) {
     const hob_frame *h = &n->f->frames[n->f->frames[slot].holder];
-    e->status = n->root->ending ? hob_run_status(n->root) : "failed";
+    if (n->root->ending) {
+        end_with_run(n, e);
+        return;
+    }
+    e->status = "failed";
     snprintf(e->reason, sizeof e->reason, "%s%s%.100s", h->agent->o.name,
              h->run->end_reason[0] ? ": " : " did not complete", h->run->end_reason);
-    if (n->root->ending) return;
     e->fault = h->run->fail;
     if (e->fault.code) return;
     e->fault.code = HOB_EAGENT;
@@ -216,21 +232,14 @@ static bool escalated(const next *n, size_t slot) {
     return n->f->frames[n->f->frames[slot].holder].escalated;
 }
 
-static void end_with_run(const next *n, ending *e) {
-    e->status = hob_run_status(n->root);
-    snprintf(e->reason, sizeof e->reason, "%s", n->root->end_reason);
-}
-
 static int next_sequence(const next *n, size_t i, ending *e) {
     const hob_frame *fr = &n->f->frames[i];
     bool loop = fr->agent->o.kind == HOB_AGENT_LOOP;
     for (size_t k = 0; k < fr->agent->n; k++) {
         size_t c = child(n, i, k);
-        if (untouched(n, c) && n->root->ending) {
-            end_with_run(n, e);
-            return HOB_SAID_NOTHING;
-        }
-        if (untouched(n, c)) return start(n, c, c, loop && !k ? HOB_MAX(fr->iteration, 1) : 0);
+        bool vacant = hob_flow_slot_vacant(n->f, c), fresh = vacant && n->f->frames[c].holder == c;
+        if (vacant && n->root->ending) return end_with_run(n, e);
+        if (fresh && loop && !k) return start(n, c, c, HOB_MAX(fr->iteration, 1));
         if (!hob_flow_slot_done(n->f, c)) return go_on(n, c);
         if (!ended_well(n, c)) {
             copy_end(n, c, e);
@@ -251,10 +260,7 @@ static int next_loop(const next *n, size_t i, ending *e) {
     bool out = e->escalate || fr->iteration >= fr->agent->o.max_iterations;
     e->escalate = false;
     if (out) return HOB_SAID_NOTHING;
-    if (n->root->ending) {
-        end_with_run(n, e);
-        return HOB_SAID_NOTHING;
-    }
+    if (n->root->ending) return end_with_run(n, e);
     e->status = NULL;
     size_t first = child(n, i, 0);
     return start(n, first, first, fr->iteration + 1);
@@ -266,11 +272,11 @@ static int next_parallel(const next *n, size_t i, ending *e) {
     bool all = true;
     for (size_t k = 0; k < fr->agent->n; k++) {
         size_t c = child(n, i, k);
-        if (untouched(n, c) && !n->root->ending) return start(n, c, c, 0);
+        if (hob_flow_slot_vacant(n->f, c) && !n->root->ending) return go_on(n, c);
     }
     for (size_t k = 0; k < fr->agent->n; k++) {
         size_t c = child(n, i, k);
-        if (untouched(n, c) || hob_flow_slot_done(n->f, c)) continue;
+        if (hob_flow_slot_vacant(n->f, c) || hob_flow_slot_done(n->f, c)) continue;
         int said = go_on(n, c);
         if (said) return said;
         all = false;
@@ -279,10 +285,7 @@ static int next_parallel(const next *n, size_t i, ending *e) {
     e->status = "completed";
     for (size_t k = 0; k < fr->agent->n; k++) {
         size_t c = child(n, i, k);
-        if (untouched(n, c)) {
-            end_with_run(n, e);
-            return HOB_SAID_NOTHING;
-        }
+        if (hob_flow_slot_vacant(n->f, c)) return end_with_run(n, e);
         e->escalate = e->escalate || escalated(n, c);
         if (ended_well(n, c)) continue;
         copy_end(n, c, e);
@@ -299,21 +302,21 @@ static bool holds(const next *n, const hob_agent *a) {
 /* What was chosen is what was started: the question is asked once. */
 static int next_conditional(const next *n, size_t i, ending *e) {
     const hob_agent *a = n->f->frames[i].agent;
+    bool over = n->f->frames[i].passed & 1u << HOB_POINT_AFTER; /* none was chosen */
     for (size_t k = 0; k < a->n; k++) {
         size_t c = child(n, i, k);
-        if (untouched(n, c)) continue;
+        bool vacant = hob_flow_slot_vacant(n->f, c);
+        if (vacant && !n->f->frames[c].transfers) continue;
+        if (vacant && n->root->ending) return end_with_run(n, e);
         if (!hob_flow_slot_done(n->f, c)) return go_on(n, c);
         e->status = "completed";
         e->escalate = escalated(n, c);
         if (!ended_well(n, c)) copy_end(n, c, e);
         return HOB_SAID_NOTHING;
     }
-    if (n->root->ending) {
-        end_with_run(n, e);
-        return HOB_SAID_NOTHING;
-    }
-    size_t k = holds(n, a) ? 0 : 1;
-    if (k < a->n) return start(n, child(n, i, k), child(n, i, k), 0);
+    if (n->root->ending) return end_with_run(n, e);
+    size_t k = over || holds(n, a) ? 0 : 1;
+    if (k < a->n && !over) return start(n, child(n, i, k), child(n, i, k), 0);
     e->status = "completed";
     return HOB_SAID_NOTHING;
 }
@@ -367,6 +370,7 @@ static int ask(const next *n, size_t i) {
         end_of_strand(n, fr, &e);
     else if (work(n, i, &e) != HOB_SAID_NOTHING)
         return HOB_SAID_LAST;
+    e.escalate = e.escalate || fr->escalated; /* also by its own callbacks */
     return e.status ? wind_up(n, i, &e) : HOB_SAID_NOTHING;
 }
 
@@ -398,12 +402,30 @@ static int say_conflicts(const hob_flow *f, const hob_run *root, hob_draft *out)
     return HOB_SAID_LAST;
 }
 
+/* A call of a strand or a function of the host, or one that is to be asked for again soon. */
+static bool is_under_way(const hob_flow *f) {
+    for (size_t i = 0; i < f->n; i++) {
+        const hob_frame *fr = &f->frames[i];
+        if (fr->state != HOB_FRAME_ACTIVE) continue;
+        if (fr->point || fr->run->phase == HOB_PHASE_MODEL || fr->run->phase == HOB_PHASE_RETRY)
+            return true;
+        for (size_t k = 0; fr->run->phase == HOB_PHASE_TOOLS && k < fr->run->ncalls; k++)
+            if (fr->run->calls[k].state == HOB_CALL_STARTED) return true;
+    }
+    return false;
+}
+
+/* What is under way is within the limits, and what was reserved for it and not used is there for others again: so a
+ * limit is the last thing to be said. */
 int hob_flow_next(const hob_flow *f, const hob_run *root, const hob_flow_env *env, hob_draft *out) {
-    next n = {f, root, env, out};
+    next n = {f, root, env, out, true};
     if (root->phase == HOB_PHASE_READY && root->want_model && !root->ending && !root->lost_model)
         return start(&n, first_holder(f, env->last_agent), 0, 0);
     if (root->phase != HOB_PHASE_AGENTS) return HOB_SAID_NOTHING;
     if (f->conflicts.n) return say_conflicts(f, root, out);
+    int said = go_on(&n, 0);
+    if (said || is_under_way(f)) return said;
+    n.others_first = false;
     return go_on(&n, 0);
 }
 
@@ -446,7 +468,7 @@ static void say_answered(const next *n, const hob_frame *fr, const hob_flow_answ
 int hob_flow_answered(const hob_flow *f, const hob_run *root, const hob_flow_answer *a,
                       hob_draft *out, hob_error *err) {
     const hob_frame *fr = &f->frames[a->frame];
-    next n = {f, root, NULL, out};
+    next n = {f, root, NULL, out, false};
     bool ok = a->outcome == HOB_OUTCOME_OK;
     if (fr->state != HOB_FRAME_ACTIVE || !fr->point)
         return hob_fail(err, HOB_EEXIST, 0, "the agent %s waits for no answer", fr->agent->o.name);

@@ -13,8 +13,11 @@ static bool is_word(char c) {
 
 static bool is_key(hob_str s) {
     static const char *const scopes[] = {"app:", "user:", "temp:"};
-    for (size_t i = 0; i < HOB_ARRAY_LEN(scopes); i++)
-        if (hob_str_starts(s, hob_str_z(scopes[i]))) s = hob_str_skip(s, strlen(scopes[i]));
+    for (size_t i = 0; i < HOB_ARRAY_LEN(scopes); i++) {
+        if (!hob_str_starts(s, hob_str_z(scopes[i]))) continue;
+        s = hob_str_skip(s, strlen(scopes[i]));
+        break;
+    }
     if (!s.n || (s.p[0] >= '0' && s.p[0] <= '9')) return false;
     for (size_t i = 0; i < s.n; i++)
         if (!is_word(s.p[i])) return false;

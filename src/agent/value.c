@@ -40,12 +40,20 @@ static int check_name(const char *name, hob_error *err) {
         name ? name : "");
 }
 
+static int check_given(const hob_agent_opts *o, hob_error *err) {
+    for (size_t i = 0; i < o->nagents; i++)
+        if (!o->agents || !o->agents[i])
+            return hob_fail(err, HOB_EINVAL, 0, "%s: its agent %zu is NULL", o->name, i);
+    if (o->max_turns >= 0 && o->timeout_ms >= 0) return HOB_OK;
+    return hob_fail(err, HOB_EINVAL, 0, "%s: max_turns and timeout_ms are not negative", o->name);
+}
+
 static int check_count(const hob_agent_opts *o, hob_error *err) {
     size_t least = 1, most = HOB_AGENTS_MAX;
     if (o->kind == HOB_AGENT_LLM) least = 0;
     if (o->kind == HOB_AGENT_CUSTOM) least = most = 0;
     if (o->kind == HOB_AGENT_CONDITIONAL) most = 2;
-    if (o->nagents >= least && o->nagents <= most) return HOB_OK;
+    if (o->nagents >= least && o->nagents <= most) return check_given(o, err);
     return hob_fail(err, HOB_EINVAL, 0, "%s: a %s agent has %zu to %zu agents, not %zu", o->name,
                     kinds[o->kind], least, most, o->nagents);
 }

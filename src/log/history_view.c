@@ -105,8 +105,6 @@ static char *tell(const hob_node *n, const hob_viewer *who, size_t *length) {
     return text;
 }
 
-/* ---- bringing it up to date -------------------------------------------------------------------------------- */
-
 static void add_told(hob_history *seen, const hob_node *n, const hob_viewer *who) {
     size_t length;
     if (who->isolate && !who->keep_responses) return;
@@ -125,22 +123,69 @@ static size_t turn_start(const hob_history *all, const hob_viewer *who) {
     return i ? i - 1 : 0;
 }
 
+/* ---- what came while an answer was made ------------------------------------------------------------------------ */
+
+/* The event with which the model was asked for it: that is what its message is named after. */
+static uint64_t asked_at(const hob_node *n) {
+    int64_t seq = 0;
+    if (n->message.n < 2 || hob_str_int(hob_str_skip(n->message, 1), &seq) < 0 || seq < 0) return 0;
+    return (uint64_t)seq;
+}
+
+static bool is_own(const hob_node *n, const hob_viewer *who) {
+    return n->role == HOB_ROLE_ASSISTANT && is_visible(n, who) && !is_foreign(n, who);
+}
+
+static bool is_whole(const hob_node *n) {
+    for (size_t k = 0; k < n->nresults; k++)
+        if (!n->results[k].event) return false;
+    return true;
+}
+
+/* The user's words at `at` came while this answer was made; 0 = none, else 1 + its place. */
+static size_t answer_before(const hob_history *all, size_t at, const hob_viewer *who) {
+    const hob_node *n = &all->nodes[all->path[at]];
+    if (n->event->type != HOB_EVENT_STEER_DELIVERED && n->event->type != HOB_EVENT_CHILD_REPORTED)
+        return 0;
+    for (size_t i = at + 1; i < all->npath; i++) {
+        const hob_node *next = &all->nodes[all->path[i]];
+        if (is_own(next, who)) return asked_at(next) < n->seq ? i + 1 : 0;
+    }
+    return 0;
+}
+
+/* ---- bringing it up to date -------------------------------------------------------------------------------- */
+
+static void begin_anew(hob_history_view *v, const hob_history *all, size_t from) {
+    uint64_t generation = v->seen->generation + 1;
+    hob_history_destroy(v->seen);
+    *v = (hob_history_view){
+        .seen = hob_history_create(), .from = from, .upto = from, .generation = all->generation};
+    v->seen->generation = generation;
+}
+
+/* False: it cannot be looked at yet. */
+static bool look_at(hob_history_view *v, const hob_history *all, const hob_viewer *who) {
+    const hob_node *n = &all->nodes[all->path[v->upto]];
+    if (!is_visible(n, who) || v->ahead == v->upto + 1) return true;
+    if (!is_whole(n) || (who->asked && n->seq > who->asked)) return false;
+    size_t before = v->ahead > v->upto ? 0 : answer_before(all, v->upto, who);
+    if (before) {
+        const hob_node *answer = &all->nodes[all->path[before - 1]];
+        if (!is_whole(answer)) return false;
+        if (v->upto > v->from) hob_history_push_copy(v->seen, answer); /* else of a turn before */
+        v->ahead = before;
+    }
+    if (is_foreign(n, who))
+        add_told(v->seen, n, who);
+    else
+        hob_history_push_copy(v->seen, n);
+    return true;
+}
+
 void hob_history_view_update(hob_history_view *v, const hob_history *all, const hob_viewer *who) {
     size_t from = who->current_only ? turn_start(all, who) : 0;
-    if (v->generation != all->generation || v->from != from || v->upto > all->npath) {
-        uint64_t generation = v->seen->generation + 1;
-        hob_history_destroy(v->seen);
-        v->seen = hob_history_create();
-        v->seen->generation = generation;
-        v->from = v->upto = from;
-        v->generation = all->generation;
-    }
-    for (; v->upto < all->npath; v->upto++) {
-        const hob_node *n = &all->nodes[all->path[v->upto]];
-        if (!is_visible(n, who)) continue;
-        if (is_foreign(n, who))
-            add_told(v->seen, n, who);
-        else
-            hob_history_push_copy(v->seen, n);
-    }
+    if (v->generation != all->generation || v->from != from || v->upto > all->npath)
+        begin_anew(v, all, from);
+    while (v->upto < all->npath && look_at(v, all, who)) v->upto++;
 }

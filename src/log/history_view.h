@@ -4,6 +4,9 @@
  * A view is a history of its own, made of the path of the whole one: what the agent said itself stays as it is; what
  * others said is told as the user's words (narrate), or left out (isolate); other branches are hidden. Bringing a view up
  * to date costs what is new, and what was there stays the same to the byte, so that the encoded request can be kept.
+ *
+ * An answer is looked at when all its calls have results. What the user said while an answer was being made stands behind
+ * it, since it did not see that.
  */
 #ifndef HOB_SRC_HISTORY_VIEW_H
 #define HOB_SRC_HISTORY_VIEW_H
@@ -16,11 +19,13 @@ typedef struct hob_viewer {
     bool isolate;        /* others are left out */
     bool keep_responses; /* but for the results of their calls */
     bool current_only;   /* from the last thing that somebody else said */
+    uint64_t asked;      /* its model is at work since this event; 0 = it is not */
 } hob_viewer;
 
 typedef struct hob_history_view {
     hob_history *seen;
     size_t from, upto;   /* places on the path of the whole: [from, upto) was looked at */
+    size_t ahead;        /* 1 + the place of an answer that was put before what came meanwhile */
     uint64_t generation; /* of the whole */
 } hob_history_view;
 

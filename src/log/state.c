@@ -42,6 +42,16 @@ int hob_state_check_key(hob_str key, hob_error *err) {
                     fault);
 }
 
+int hob_identity_check(const char *kind, hob_str s, hob_error *err) {
+    enum { MAX = 512 };
+    if (!s.n) return hob_fail(err, HOB_EINVAL, 0, "%s must not be empty", kind);
+    if (s.n > MAX)
+        return hob_fail(err, HOB_EINVAL, 0, "%s exceeds maximum length of %d bytes", kind, MAX);
+    if (memchr(s.p, 0, s.n))
+        return hob_fail(err, HOB_EINVAL, 0, "%s must not contain null bytes", kind);
+    return HOB_OK;
+}
+
 /* ---- pairs and nodes --------------------------------------------------------------------------- */
 
 hob_pair *hob_pair_create(hob_str key, hob_str value) {

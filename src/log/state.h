@@ -38,6 +38,8 @@ typedef struct hob_state_limits {
 /* HOB_EINVAL: empty, over 256 bytes, with NUL, '/', '\\' or "..", no UTF-8, or nothing but a prefix. */
 int hob_state_check_key(hob_str key, hob_error *err);
 unsigned hob_state_scope(hob_str key); /* one of HOB_SCOPE_… */
+/* The names that state belongs to: HOB_EINVAL if empty, over 512 bytes or with NUL; `kind` says which one it is. */
+int hob_identity_check(const char *kind, hob_str s, hob_error *err);
 
 /* An all-zero state is empty. */
 void hob_state_copy(hob_state *to, const hob_state *from); /* `to` was empty */

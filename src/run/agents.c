@@ -18,9 +18,6 @@ void hob_run_strand_begin(hob_run *r, const hob_run *root, hob_str agent, hob_st
     r->spent.cost_known = true;
     r->phase = HOB_PHASE_READY;
     r->want_model = true;
-    r->ending = root->ending;
-    r->hard = root->hard;
-    memcpy(r->end_reason, root->end_reason, sizeof r->end_reason);
 }
 
 void hob_run_strand_resume(hob_run *r, const hob_run *root) {
@@ -36,7 +33,7 @@ void hob_run_agents_begin(hob_run *root) {
 
 void hob_run_agents_end(hob_run *root, const hob_run *failed) {
     root->phase = HOB_PHASE_READY;
-    root->want_model = false;
+    root->want_model = root->steered = false;
     root->agents_parked = false;
     root->reserved.tokens = 0;
     root->reserved.usd = 0;
@@ -48,6 +45,7 @@ void hob_run_agents_end(hob_run *root, const hob_run *failed) {
 
 void hob_run_agents_park(hob_run *root, bool parked, int64_t ts) {
     root->agents_parked = parked;
+    root->last_ts = ts;
     hob_run_update_clock(root, ts);
 }
 

@@ -227,6 +227,7 @@ static void steer_delivered(hob_run *r, const hob_json *d) {
     hob_free(dequeue(&r->steer, d).content);
     r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     r->want_model = r->steered = true;
+    r->unheard = r->phase == HOB_PHASE_MODEL;
 }
 
 static void child_reported(hob_run *r, const hob_json *d) {
@@ -245,7 +246,7 @@ static void model_started(hob_run *r, const hob_event *e, const hob_json *d) {
     copyz(r->message, sizeof r->message, hob_json_get_str(d, "message"));
     copyz(r->model, sizeof r->model, hob_json_get_str(d, "model"));
     r->phase = HOB_PHASE_MODEL;
-    r->redo = r->lost_model = false;
+    r->redo = r->lost_model = r->unheard = false;
 }
 
 static void book(hob_run *r, const hob_json *d) {
@@ -319,8 +320,9 @@ static int assistant_message(hob_run *r, const hob_json *d, hob_error *err) {
     int rc = read_calls(r, d, err);
     if (rc < 0) return rc;
     r->cut = stop == HOB_STOP_LENGTH || stop == HOB_STOP_NONE;
-    r->steered = false;
-    r->want_model = r->ncalls > 0 || stop == HOB_STOP_CONTINUE;
+    r->steered = r->unheard;
+    r->want_model = r->ncalls > 0 || stop == HOB_STOP_CONTINUE || r->unheard;
+    r->unheard = false;
     r->phase = r->ncalls ? HOB_PHASE_TOOLS : HOB_PHASE_READY;
     if (!r->ending && stop == HOB_STOP_REFUSAL) refused(r);
     if (!r->ending && r->cut && !r->ncalls) end_with(r, HOB_ENDING_LIMIT, "length");
@@ -490,6 +492,7 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
         break;
     case HOB_EVENT_TURN_DISCARDED: turn_discarded(r); break;
     case HOB_EVENT_LIMIT_REACHED:
+        if (r->ending) break;
         end_with(r, HOB_ENDING_LIMIT, "");
         copyz(r->end_reason, sizeof r->end_reason, hob_json_get_str(d, "limit"));
         break;

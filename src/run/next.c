@@ -94,6 +94,7 @@ static int ask_model(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     hob_stopper over = hob_run_over(r, env);
     char message[24];
     int64_t prompt, output;
+    if (over.limit && env->others_first && !over.own) return HOB_SAID_NOTHING;
     if (over.limit) return hob_say_limit(r, over, out);
     if (say_threshold(r, env, out)) return HOB_SAID_LAST;
     hob_run_reserve(r, env, &prompt, &output);
@@ -131,6 +132,7 @@ static int next_ready(const hob_run *r, const hob_run_env *env, hob_draft *out) 
     if (r->state_due) return hob_run_say_state(r, out);
     if (r->lost_model) return say_discarded(r, "the program that was receiving it stopped", out);
     if (r->ending) return finish(r, env, out);
+    if (r->stuck && env->others_first) return HOB_SAID_NOTHING;
     if (r->stuck)
         return hob_say_limit(
             r, (hob_stopper){"repeated_action", HOB_REPEATS_REFUSE, HOB_REPEATS_REFUSE - 1, false},

@@ -148,6 +148,7 @@ typedef struct hob_run {
     char model[1200]; /* that was asked */
     bool want_model;  /* the conversation waits for an answer */
     bool steered;     /* a steering message was delivered since the last answer */
+    bool unheard;     /* of a strand: another one's delivery, while this one's answer was made */
     bool lost_model;  /* the answer was being made by a process that is gone */
     bool redo;        /* ask again within the same turn */
     int64_t output_limit;
@@ -235,6 +236,8 @@ typedef struct hob_run_env {
     size_t path_bytes;            /* weight of the conversation (hob_history.bytes) */
     bool agents;                  /* a workflow does the work, not the run itself */
     const hob_run *root;          /* of a strand: limits, totals and queues are the run's */
+    bool
+        others_first; /* of a strand: a limit that ends the run is not said while others can go on */
 } hob_run_env;
 
 /* ---- inputs ---------------------------------------------------------------------------------------- */

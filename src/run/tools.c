@@ -26,7 +26,8 @@ static const char *closed_because(const hob_run *r, const hob_run_env *env) {
     if (r->cut)
         return "error: the answer was cut off at its length limit, so none of its calls was run; "
                "make the call again, in smaller pieces";
-    if (hob_run_purse(r, env)->steer.n && !env->after_batch) return "skipped: the user steered";
+    bool steered = hob_run_purse(r, env)->steer.n || r->steered; /* by another strand's delivery */
+    if (steered && !env->after_batch) return "skipped: the user steered";
     return NULL;
 }
 
@@ -174,10 +175,11 @@ static size_t at_work(const hob_run *r) {
 }
 
 /* A limit ends the run when the calls that were within it are done. */
-static int stop_at_limit(const hob_run *r, const hob_run *purse, hob_draft *out) {
+static int stop_at_limit(const hob_run *r, const hob_run_env *env, hob_draft *out) {
+    const hob_run *purse = hob_run_purse(r, env);
     double calls = (double)(purse->spent.tool_calls + hob_run_granted(purse).tool_calls);
     double max = (double)purse->limits.tool_calls;
-    if (at_work(r)) return HOB_SAID_NOTHING;
+    if (at_work(r) || env->others_first) return HOB_SAID_NOTHING;
     return hob_say_limit(r, (hob_stopper){"tool_calls", calls, max, false}, out);
 }
 
@@ -187,7 +189,7 @@ static int start(const hob_run *r, const hob_run_env *env, const hob_call *c, ho
     const hob_run *purse = hob_run_purse(r, env);
     int64_t calls = purse->spent.tool_calls + hob_run_granted(purse).tool_calls;
     if (!asks && purse->limits.tool_calls && calls >= purse->limits.tool_calls)
-        return stop_at_limit(r, purse, out);
+        return stop_at_limit(r, env, out);
     if (!still_stands(r, env, c)) return say_decided(r, env, c, out);
     return asks ? say_requested(r, c, out) : say_started(r, c, out);
 }

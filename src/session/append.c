@@ -290,6 +290,7 @@ static void on_committed(int code, const hob_error *err, void *user) {
         return;
     }
     s->fresh = false;
+    hob_session_tell_scopes(s, upto);
     if (upto > s->durable) s->durable = upto;
     if (open) hob_session_deliver(s);
     end_ops(&s->ops, s->durable);
@@ -312,13 +313,17 @@ static void submit(hob_session *s, size_t first, size_t n) {
                            .nevents = n,
                            .row = &row,
                            .runs = runs};
+    hob_scope_rows states = {.n = 0};
     commit *c = HOB_NEW(commit);
     for (size_t i = 0; i < n; i++) {
         const hob_event *e = s->tail[first + i];
         events[i] = (hob_store_event){.seq = e->seq, .json = e->json};
         ap.nruns += fill_runs(s, e, a, &runs[ap.nruns]);
+        hob_session_scope_rows(s, e, a, &states);
         batch.nmemory += hob_session_take_taught(s, e, a, &taught[batch.nmemory]);
     }
+    ap.states = states.at;
+    ap.nstates = states.n;
     fill_row(s, &row);
     *c = (commit){.s = s, .upto = s->submitted + n};
     s->submitted += n;

@@ -112,6 +112,13 @@ void hob_crew_sync(hob_crew *c) {
 
 /* ---- what an agent sees ------------------------------------------------------------------------------------ */
 
+/* The event with which its model was asked, while that is at work. */
+static uint64_t asked_at(const hob_run *r) {
+    int64_t seq = 0;
+    if (r->phase != HOB_PHASE_MODEL || !r->message[0]) return 0;
+    return hob_str_int(hob_str_z(r->message + 1), &seq) >= 0 && seq > 0 ? (uint64_t)seq : 0;
+}
+
 static void update_view(hob_crew *c, size_t i) {
     const hob_frame *fr = &c->flow->frames[i];
     hob_member *m = &c->members[i];
@@ -119,7 +126,8 @@ static void update_view(hob_crew *c, size_t i) {
                       .branch = hob_str_z(fr->branch),
                       .isolate = hob_agent_has(fr->agent, HOB_AGENT_ISOLATE),
                       .keep_responses = hob_agent_has(fr->agent, HOB_AGENT_KEEP_RESPONSES),
-                      .current_only = hob_agent_has(fr->agent, HOB_AGENT_NO_CONTENTS)};
+                      .current_only = hob_agent_has(fr->agent, HOB_AGENT_NO_CONTENTS),
+                      .asked = asked_at(fr->run)};
     hob_history_view_update(&m->view, c->s->view->history, &who);
     m->strand->history = m->view.seen;
 }

@@ -11,6 +11,7 @@
  *   model      the parent's, unless the definition names another
  *   memory     the parent's tenant, if the parent has one
  *   budget     what hob_run_grant() leaves, and the definition's own number of turns if that is less
+ *   identity   application and user: app: and user: state is the parent's, too
  *   depth      one more; caps of the tree are those of its root
  */
 #include "session/task.h"
@@ -106,6 +107,8 @@ static void fill_options(hob_session *parent, const hob_definition *x, hob_arena
     o->flags = parent->flags & kept;
     if (!parent->memory) o->flags |= HOB_SESSION_NO_MEMORY;
     o->definitions = parent->definitions;
+    o->app_name = hob_arena_dup(a, hob_str_z(parent->app_name));
+    o->user_id = hob_arena_dup(a, hob_str_z(parent->user_id));
 }
 
 void hob_child_inherit(hob_session *parent, const hob_definition *agent, hob_arena *a,

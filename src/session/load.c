@@ -47,7 +47,7 @@ static int fold_behind(hob_session *s, const hob_restored *r, hob_event *e, cons
     return hob_fail(err, HOB_ESTORE, 0, "the snapshot does not agree with the log");
 }
 
-static void finish(loader *l) {
+static void end(loader *l) {
     hob_session *s = l->s;
     s->refolding = false;
     if (s->crew && l->code >= 0) hob_crew_sync(s->crew);
@@ -57,6 +57,23 @@ static void finish(loader *l) {
     l->done(s, l->code, l->code < 0 ? &l->err : NULL, l->user);
     hob_free((char *)l->from.p);
     hob_free(l);
+}
+
+static void on_scopes(hob_session *s, int code, const hob_error *err, void *user) {
+    loader *l = user;
+    (void)s;
+    l->code = code;
+    if (code < 0) l->err = *err;
+    end(l);
+}
+
+/* What sessions share is not in the log. */
+static void finish(loader *l) {
+    if (l->code >= 0) l->code = hob_session_identify(l->s, &l->err);
+    if (l->code >= 0)
+        hob_session_read_scopes(l->s, on_scopes, l);
+    else
+        end(l);
 }
 
 static int fold_one(loader *l, hob_str json, hob_error *err) {

@@ -103,6 +103,8 @@ static void start_info(hob_op *op) {
     row_begin(&r);
     hob_jsonw_kstr(&r.w, "id", hob_str_z(s->id));
     hob_jsonw_kstr(&r.w, "cwd", hob_str_z(s->cwd));
+    hob_jsonw_kstr(&r.w, "app_name", hob_str_z(s->app_name));
+    hob_jsonw_kstr(&r.w, "user_id", hob_str_z(s->user_id));
     hob_jsonw_kstr(&r.w, "model", hob_str_z(s->model_name));
     hob_jsonw_kstr_opt(&r.w, "agent", hob_str_z(s->agent_name));
     hob_jsonw_kstr(&r.w, "thinking", hob_str_z(hob_thinking_name(s->thinking)));
@@ -116,6 +118,7 @@ static void start_info(hob_op *op) {
     hob_jsonw_kint(&r.w, "messages", s->view->messages);
     write_queue(&r.w, "steering", &s->run.steer);
     write_queue(&r.w, "follow_ups", &s->run.follow);
+    hob_jsonw_kint(&r.w, "state_keys", (int64_t)s->view->state.count);
     hob_usage_write(&r.w, "usage", &s->view->usage);
     hob_jsonw_key(&r.w, "cost_usd");
     if (s->view->cost_known)

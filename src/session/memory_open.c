@@ -71,8 +71,6 @@ static bool is_wanted(hob_session *s, const hob_session_opts *o) {
 
 int hob_session_init_memory(hob_session *s, const hob_session_opts *o, hob_error *err) {
     const hob_error *unusable = s->memory_error;
-    hob_str app = s->view->app_name.n ? s->view->app_name : HOB_STR("hob");
-    hob_str user = s->view->user_id.n ? s->view->user_id : HOB_STR("local");
     if (!is_wanted(s, o)) return HOB_OK;
     if (unusable && unusable->code < 0) {
         char text[sizeof unusable->message + 64];
@@ -81,7 +79,7 @@ int hob_session_init_memory(hob_session *s, const hob_session_opts *o, hob_error
         hob_log(HOB_LOG_WARN, "session", "%s: %s", s->id, text);
         return HOB_OK;
     }
-    s->memory = hob_memory_create(s->rt, s, app, user);
+    s->memory = hob_memory_create(s->rt, s, hob_str_z(s->app_name), hob_str_z(s->user_id));
     bool tools = s->cwd && !(o->flags & HOB_SESSION_NO_BUILTIN_TOOLS);
     return tools ? hob_memory_add_tools(s, err) : HOB_OK;
 }

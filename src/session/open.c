@@ -71,6 +71,8 @@ void hob_session_free(hob_session *s) {
     hob_buf_finish(&s->context_origins);
     hob_free(s->cwd);
     hob_free(s->model_name);
+    hob_free(s->app_name);
+    hob_free(s->user_id);
     hob_free(s);
 }
 
@@ -118,12 +120,14 @@ static void ready(opening *op) {
     s->memory_error = &op->memory;
     int rc = hob_session_apply_options(s, op->o, &err);
     s->memory_error = NULL;
+    if (rc >= 0) rc = hob_session_begin_state(s, NULL, op->o->state, &err);
     if (rc >= 0) rc = hob_session_take_up(s, op->o->on_unfinished, &err);
     if (rc < 0) {
         give_up(op, rc, &err);
         return;
     }
     s->given = NULL;
+    hob_session_commit(s);
     hob_session_deliver(s);
     hob_session_rest(s);
     op->op.user = s;
@@ -156,6 +160,8 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
     if (rc >= 0) rc = hob_session_say_settings(s, &e);
     if (rc >= 0) rc = hob_session_copy(s, original->history, &e);
+    hob_overlay_apply(&original->state, HOB_SCOPE_APP | HOB_SCOPE_USER, &s->view->state);
+    if (rc >= 0) rc = hob_session_begin_state(s, &original->state, op->o->state, &e);
     hob_view_destroy(original);
     if (rc < 0) {
         give_up(op, rc, &e);
@@ -372,6 +378,8 @@ static void start(hob_op *o) {
     int rc = HOB_OK;
     if (op->o->cwd) s->cwd = hob_dupz(hob_str_z(op->o->cwd));
     if (op->o->team) s->crew = hob_crew_create(s, op->o->team);
+    if (op->o->app_name.n) s->app_name = hob_dupz(op->o->app_name);
+    if (op->o->user_id.n) s->user_id = hob_dupz(op->o->user_id);
     preload(op);
     s->store = o->rt->store;
     if (op->o->choice == HOB_SESSION_IN_MEMORY) rc = hob_runtime_memory(o->rt, &s->store, &err);

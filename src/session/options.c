@@ -73,10 +73,41 @@ static int check_id(const hob_session_opts *o, hob_error *err) {
     return HOB_OK;
 }
 
+/* What is given is checked; what is not has a default. */
+static int check_name(const char *kind, hob_str name, hob_error *err) {
+    if (!name.n && !name.p) return HOB_OK;
+    int rc = hob_identity_check(kind, name, err);
+    if (rc >= 0 && !hob_utf8_valid(name))
+        rc = hob_fail(err, HOB_EINVAL, 0, "%s is not UTF-8", kind);
+    return rc;
+}
+
+static int check_state(const hob_session_opts *o, hob_error *err) {
+    bool old = o->choice == HOB_SESSION_OPEN || o->choice == HOB_SESSION_CONTINUE;
+    hob_change c;
+    if (!o->state.n) return HOB_OK;
+    if (old && !(o->flags & HOB_SESSION_FORK))
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "a session that exists has a state: change it when it is open");
+    hob_arena *a = hob_arena_create(0);
+    int rc = hob_change_init(&c, a, o->state, HOB_STR_NULL, err);
+    if (rc >= 0) hob_change_finish(&c);
+    hob_arena_destroy(a);
+    return rc;
+}
+
+static int check_identity(const hob_session_opts *o, hob_error *err) {
+    int rc = check_name("app_name", o->app_name, err);
+    if (rc >= 0) rc = check_name("user_id", o->user_id, err);
+    return rc;
+}
+
 int hob_session_check_options(const hob_session_opts *o, hob_error *err) {
     int rc = check_words(o, err);
     if (rc >= 0) rc = check_limits(o, err);
     if (rc >= 0) rc = check_folders(o, err);
+    if (rc >= 0) rc = check_identity(o, err);
     if (rc >= 0) rc = check_id(o, err);
+    if (rc >= 0) rc = check_state(o, err);
     return rc;
 }

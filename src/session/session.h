@@ -221,8 +221,11 @@ struct hob_session {
     /* views */
     hob_view *view;
     hob_run run;
-    hob_list temps; /* hob_temp */
-    bool temp_kept; /* the values of temp: keys that the log names are in the view */
+    hob_list temps;           /* hob_temp */
+    bool temp_kept;           /* the values of temp: keys that the log names are in the view */
+    char *app_name, *user_id; /* whose state it shares; NULL = not known yet */
+    bool reading_scopes;      /* what is shared is on its way from the store */
+    bool scopes_stale;        /* and changed meanwhile */
     /* who is at work */
     hob_strand own;
     hob_list strands;      /* own is the first */
@@ -306,6 +309,26 @@ void hob_strand_take_actions(hob_strand *st, const char *call, const hob_actions
 /* An event was appended, by this process: values that it only names join the view, or end. */
 void hob_session_note_temp(hob_session *s, const hob_event *e, const hob_json *data);
 void hob_session_drop_temps(hob_session *s);
+/* One state_changed of the host's; says settings first if the log is empty. */
+int hob_session_say_state(hob_session *s, const hob_state *overlay, hob_error *err);
+/* What a new session begins with: the session's own keys of another, under `json`. */
+int hob_session_begin_state(hob_session *s, const hob_state *inherited, hob_str json,
+                            hob_error *err);
+
+/* ---- scope.c: app: and user: state ---------------------------------------------------------------------- */
+/* Whose session it is, by its log, or by its options if nothing is written yet. HOB_ENOENT: another's. */
+int hob_session_identify(hob_session *s, hob_error *err);
+/* Puts what the store has of both scopes into the view. */
+typedef void (*hob_scopes_fn)(hob_session *s, int code, const hob_error *err, void *user);
+void hob_session_read_scopes(hob_session *s, hob_scopes_fn done, void *user);
+/* The rows that an event changes, added to rows (grown in the arena). */
+typedef struct hob_scope_rows {
+    hob_store_state *at;
+    size_t n, cap;
+} hob_scope_rows;
+void hob_session_scope_rows(hob_session *s, const hob_event *e, hob_arena *a, hob_scope_rows *rows);
+/* The events up to this one have become durable: other sessions of this program learn what they changed. */
+void hob_session_tell_scopes(hob_session *s, uint64_t upto);
 
 /* ---- perform.c ------------------------------------------------------------------------------------------ */
 void hob_session_perform(hob_session *s);

@@ -287,6 +287,8 @@ int hob_session_say_settings(hob_session *s, hob_error *err) {
     if (!opened) {
         hob_jsonw_kstr(&w, "cwd", hob_str_z(s->cwd));
         hob_jsonw_kstr(&w, "version", HOB_STR(HOB_VERSION));
+        hob_jsonw_kstr(&w, "app_name", hob_str_z(s->app_name));
+        hob_jsonw_kstr(&w, "user_id", hob_str_z(s->user_id));
         if (s->forked_from[0]) {
             hob_jsonw_key(&w, "forked_from");
             hob_jsonw_object(&w);

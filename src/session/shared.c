@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <pthread.h>
 
-enum { IDENTITY_MAX = 512, SPARE_MAX = 16384 };
+enum { SPARE_MAX = 16384 };
 
 struct hob_shared {
     atomic_uint refs;
@@ -112,20 +112,10 @@ hob_str hob_shared_user_id(const hob_shared *s) {
     return s->name->user_id;
 }
 
-static int check_identity(const char *kind, hob_str s, hob_error *err) {
-    if (!s.n) return hob_fail(err, HOB_EINVAL, 0, "%s must not be empty", kind);
-    if (s.n > IDENTITY_MAX)
-        return hob_fail(err, HOB_EINVAL, 0, "%s exceeds maximum length of %d bytes", kind,
-                        IDENTITY_MAX);
-    if (memchr(s.p, 0, s.n))
-        return hob_fail(err, HOB_EINVAL, 0, "%s must not contain null bytes", kind);
-    return HOB_OK;
-}
-
 int hob_shared_try_identity(const hob_shared *s, hob_shared_identity *out, hob_error *err) {
-    int rc = check_identity("AppName", s->name->app_name, err);
-    if (rc >= 0) rc = check_identity("UserId", s->name->user_id, err);
-    if (rc >= 0) rc = check_identity("SessionId", s->name->id, err);
+    int rc = hob_identity_check("AppName", s->name->app_name, err);
+    if (rc >= 0) rc = hob_identity_check("UserId", s->name->user_id, err);
+    if (rc >= 0) rc = hob_identity_check("SessionId", s->name->id, err);
     if (rc < 0) return rc;
     *out = (hob_shared_identity){s->name->app_name, s->name->user_id, s->name->id};
     return HOB_OK;

@@ -100,3 +100,52 @@ void hob_session_note_temp(hob_session *s, const hob_event *e, const hob_json *d
         drop(t);
     }
 }
+
+/* ---- changes of the host's ----------------------------------------------------------------------------------- */
+
+static bool has_temp(const hob_state *overlay) {
+    hob_str key, value;
+    return hob_state_next(overlay, HOB_STR("temp:"), &key, &value) &&
+           hob_state_scope(key) == HOB_SCOPE_TEMP;
+}
+
+int hob_session_say_state(hob_session *s, const hob_state *overlay, hob_error *err) {
+    bool running = hob_session_active(s) && !s->left_alone;
+    hob_draft d;
+    hob_jsonw w;
+    if (has_temp(overlay) && !running)
+        return hob_fail(err, HOB_EIDLE, 0,
+                        "a temp: key lives as long as a run, and none is under way");
+    int rc = s->view->id.n ? HOB_OK : hob_session_say_settings(s, err);
+    if (rc < 0) return rc;
+    hob_draft_init(&d, HOB_EVENT_STATE_CHANGED);
+    d.author = HOB_STR("host");
+    if (running) d.run_id = hob_str_z(s->run.id);
+    hob_jsonw_init(&w, &d.data);
+    hob_jsonw_object(&w);
+    hob_overlay_write(overlay, "delta", &w);
+    hob_jsonw_object_end(&w);
+    rc = hob_session_append(s, &d, err);
+    if (rc >= 0) hob_overlay_apply(overlay, HOB_SCOPE_TEMP, &s->view->state);
+    return rc;
+}
+
+int hob_session_begin_state(hob_session *s, const hob_state *inherited, hob_str json,
+                            hob_error *err) {
+    const hob_state_limits limits = HOB_STATE_LIMITS;
+    hob_state overlay = {.count = 0};
+    hob_change c;
+    hob_arena *a = hob_arena_create(0);
+    int rc = hob_change_init(&c, a, json, HOB_STR_NULL, err);
+    if (rc >= 0) {
+        if (inherited) hob_overlay_apply(inherited, HOB_SCOPE_SESSION, &overlay);
+        hob_overlay_add(&overlay, &c);
+        hob_change_finish(&c);
+        hob_state_drop_temp(&overlay);
+        rc = hob_overlay_check(&overlay, &s->view->state, &limits, err);
+    }
+    if (rc >= 0 && overlay.count) rc = hob_session_say_state(s, &overlay, err);
+    hob_state_finish(&overlay);
+    hob_arena_destroy(a);
+    return rc;
+}

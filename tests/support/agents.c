@@ -1,5 +1,6 @@
 #include "support/agents.h"
 
+#include "session/session.h"
 #include "support/check.h"
 
 #include <stdarg.h>
@@ -81,4 +82,70 @@ hob_agent *either(const char *name, const char *condition, ...) {
     hob_agent *made = with_list(&o, ap);
     va_end(ap);
     return made;
+}
+
+hob_agent *worker(const char *name, const char *instruction, const char *key) {
+    hob_agent_opts o = HOB_AGENT_OPTS_INIT;
+    o.name = name;
+    o.instruction = instruction;
+    o.output_key = key;
+    return llm_with(&o);
+}
+
+/* ---- a host with a team -------------------------------------------------------------------------------- */
+
+void team_open(host *h, hob_agent *team) {
+    h->so.team = team;
+    host_open(h);
+}
+
+void team_finish(host *h) {
+    hob_agent *team = h->so.team;
+    host_finish(h);
+    hob_agent_unref(team);
+}
+
+static bool is_wanted(const char *line, va_list ap) {
+    const char *type;
+    while ((type = va_arg(ap, const char *)))
+        if (!strncmp(line, type, strlen(type))) return true;
+    return false;
+}
+
+const char *team_log(host *h, ...) {
+    static _Thread_local char out[sizeof h->log];
+    size_t n = 0;
+    host_log(h);
+    for (char *line = h->log, *end; (end = strchr(line, '\n')); line = end + 1) {
+        va_list ap;
+        va_start(ap, h);
+        bool wanted = is_wanted(line, ap);
+        va_end(ap);
+        if (!wanted) continue;
+        memcpy(out + n, line, (size_t)(end + 1 - line));
+        n += (size_t)(end + 1 - line);
+    }
+    out[n] = 0;
+    return out;
+}
+
+typedef struct lookup {
+    hob_str key;
+    char value[4096];
+} lookup;
+
+static void start_lookup(hob_op *op) {
+    lookup *l = op->user;
+    hob_str value;
+    if (hob_state_get(&op->s->view->state, l->key, &value) >= 0)
+        snprintf(l->value, sizeof l->value, "%.*s", HOB_FMT(value));
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+const char *team_state(host *h, const char *key) {
+    static _Thread_local lookup l;
+    l = (lookup){.key = hob_str_z(key)};
+    hob_op op = {.start = start_lookup, .s = h->s, .user = &l};
+    assert_ok(hob_op_run(h->rt, &op, &h->err), h->err);
+    return l.value;
 }

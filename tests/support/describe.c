@@ -5,7 +5,10 @@ void hob_test_describe(const hob_json *event, hob_buf *out) {
         "origin", "item",  "call",   "tool",   "decision", "approved",      "outcome", "stop",
         "code",   "limit", "status", "reason", "mode",     "nobody_to_ask", "again",   NULL};
     const hob_json *d = hob_json_get(event, "data");
+    hob_str agent = hob_json_get_str(event, "agent"), branch = hob_json_get_str(event, "branch");
     hob_buf_add(out, hob_json_get_str(event, "type"));
+    if (agent.n)
+        hob_buf_addf(out, " [%.*s%s%.*s]", HOB_FMT(agent), branch.n ? " " : "", HOB_FMT(branch));
     for (int i = 0; fields[i]; i++) {
         const hob_json *v = hob_json_get(d, fields[i]);
         hob_str s = hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v);

@@ -81,13 +81,16 @@ void sim_finish(sim *s) {
 
 /* ---- the driver ----------------------------------------------------------------------------- */
 
-static void fold(sim *s, hob_event *e) {
-    hob_arena *a = hob_arena_create(0);
-    const hob_json *data = hob_event_parse(e, a);
+void sim_fold(sim *s, const hob_event *e, const hob_json *data) {
     hob_error err;
     assert_ok(hob_view_apply(s->view, e, data, &err), err);
     assert_ok(hob_run_apply(&s->run, e, data, &err), err);
     if (s->flow) assert_ok(hob_flow_apply(s->flow, &s->run, e, data, &err), err);
+}
+
+static void fold(sim *s, hob_event *e) {
+    hob_arena *a = hob_arena_create(0);
+    sim_fold(s, e, hob_event_parse(e, a));
     hob_arena_destroy(a);
 }
 
@@ -130,7 +133,9 @@ void sim_as(sim *s, const char *agent) {
 }
 
 hob_run *sim_run_of(sim *s) {
-    return s->who < 0 ? &s->run : s->flow->frames[s->who].run;
+    hob_run *r = s->who < 0 ? &s->run : s->flow->frames[s->who].run;
+    if (!r) fail_msg("%s is not at work", s->flow->frames[s->who].agent->o.name);
+    return r;
 }
 
 static void strand_env(void *user, size_t frame, hob_run_env *out) {
@@ -156,7 +161,7 @@ static int next_of_flow(sim *s, hob_draft *d) {
     return s->flow ? hob_flow_next(s->flow, &s->run, &env, d) : HOB_SAID_NOTHING;
 }
 
-static int decide(sim *s, const hob_input *in, hob_draft *d) {
+int sim_decide(sim *s, const hob_input *in, hob_draft *d) {
     bool outcome = in->kind == HOB_INPUT_MODEL_FINISHED || in->kind == HOB_INPUT_MODEL_FAILED ||
                    in->kind == HOB_INPUT_TOOL_FINISHED || in->kind == HOB_INPUT_VERDICT;
     hob_run_env env = s->env;
@@ -174,7 +179,7 @@ static int say(sim *s, const hob_input *in) {
     for (int i = 0; said == HOB_SAID_MORE; i++) {
         assert_in_range(i, 0, SAYINGS_MAX);
         s->env.path_bytes = s->view->history->bytes;
-        said = decide(s, in, &d);
+        said = sim_decide(s, in, &d);
         if (said < 0 && first >= 0) fail_msg("half said, then: %s", s->err.message);
         if (said < 0) return said;
         if (said) append(s, &d);
@@ -380,33 +385,42 @@ int sim_actions(sim *s, const char *call, const char *actions) {
 
 int sim_answered(sim *s, const char *agent, hob_outcome outcome, const char *text,
                  const char *delta) {
-    hob_buf b, q;
-    hob_draft d;
-    hob_buf_init(&q, HOB_EVENT_MAX);
-    sim_as(s, agent);
-    hob_flow_answer a = {.frame = (size_t)s->who, .outcome = outcome};
-    a.content = text_blocks(&b, text);
+    hob_buf b;
+    hob_flow_answer a = {.outcome = outcome, .content = text_blocks(&b, text)};
     if (!text || outcome != HOB_OUTCOME_OK) a.content = HOB_STR_NULL;
     if (outcome != HOB_OUTCOME_OK) a.text = hob_str_z(text);
-    hob_state changes = {.count = 0};
+    int said = sim_reply(s, agent, a, delta);
+    hob_buf_finish(&b);
+    return said;
+}
+
+static void lay_over(hob_state *to, hob_str delta) {
     hob_arena *arena = hob_arena_create(0);
     hob_change c;
-    assert_ok(
-        hob_change_init(&c, arena, delta ? quoted(&q, delta) : HOB_STR_NULL, HOB_STR_NULL, &s->err),
-        s->err);
-    hob_overlay_add(&changes, &c);
-    a.changes = &changes;
+    hob_error err;
+    assert_ok(hob_change_init(&c, arena, delta, HOB_STR_NULL, &err), err);
+    hob_overlay_add(to, &c);
+    hob_change_finish(&c);
+    hob_arena_destroy(arena);
+}
+
+int sim_reply(sim *s, const char *agent, hob_flow_answer a, const char *delta) {
+    hob_state changes = {.count = 0};
+    hob_buf q;
+    hob_draft d;
     int said = HOB_SAID_MORE;
+    hob_buf_init(&q, HOB_EVENT_MAX);
+    if (delta) lay_over(&changes, quoted(&q, delta));
+    a.changes = &changes;
+    sim_as(s, agent);
+    a.frame = (size_t)s->who;
+    s->who = -1;
     while (said == HOB_SAID_MORE) {
         said = hob_flow_answered(s->flow, &s->run, &a, &d, &s->err);
         if (said > 0) append(s, &d);
     }
-    hob_buf_finish(&b);
     hob_buf_finish(&q);
-    hob_change_finish(&c);
     hob_state_finish(&changes);
-    hob_arena_destroy(arena);
-    s->who = -1;
     if (said >= 0) sim_tick(s, 0);
     return said;
 }
@@ -423,6 +437,7 @@ int sim_apply(sim *s, const char *type, const char *run, const char *data) {
     d.is_entry = d.type == HOB_EVENT_USER_MESSAGE;
     d.run_id = hob_str_z(run);
     d.turn = 1;
+    if (s->who >= 0) d.agent = hob_agent_name(s->flow->frames[s->who].agent);
     quoted(&d.data, data);
     assert_ok(hob_event_encode(&d, sim_session(), s->run.last_seq + 1, s->env.now, &e, &s->err),
               s->err);
@@ -430,6 +445,7 @@ int sim_apply(sim *s, const char *type, const char *run, const char *data) {
     const hob_json *v = hob_event_parse(e, a);
     int rc = hob_view_apply(s->view, e, v, &s->err);
     if (rc >= 0) rc = hob_run_apply(&s->run, e, v, &s->err);
+    if (rc >= 0 && s->flow) rc = hob_flow_apply(s->flow, &s->run, e, v, &s->err);
     hob_event_unref(e);
     hob_arena_destroy(a);
     return rc;

@@ -51,6 +51,8 @@ void sim_as(sim *s, const char *agent);   /* the outcomes that follow are this a
 /* A function of the agent answered; each may be NULL. */
 int sim_answered(sim *s, const char *agent, hob_outcome outcome, const char *text,
                  const char *delta);
+/* The same with everything; `frame` and `changes` are filled in. */
+int sim_reply(sim *s, const char *agent, hob_flow_answer a, const char *delta);
 hob_run *sim_run_of(sim *s); /* of whoever sim_as() named */
 
 /* ---- inputs: each returns what decide said of it, or why it was refused ------------------------ */
@@ -91,13 +93,19 @@ const char *sim_line(sim *s, size_t i); /* one event, from 0 */
 const char *sim_json(sim *s, size_t i); /* its data */
 /* The conversation as a model would see it: "user: hi | assistant: look(m3.0) -> ok". */
 const char *sim_history(sim *s);
-/* "call_model m3", "run_tool m3.0 after 7", "timer 500", joined with ", "; with "!" behind what is to stop. */
+/* "call_model m3", "run_tool m3.0 after 7", "timer 500", joined with ", "; with "!" behind what is to stop; those of
+ * agents with "[agent] " before. */
 const char *sim_pending(sim *s);
-/* Everything that the state of a run consists of. */
+/* Everything that the state of a run and of its workflow consists of. */
 const char *sim_state(sim *s);
 size_t sim_count(const sim *s, hob_event_type type);
 
 #define assert_log(s, ...) assert_string_equal(sim_log(s), __VA_ARGS__)
+
+/* ---- between the files of the sim ------------------------------------------------------------------ */
+/* What is said next, of the run or of its workflow; outcomes are of whoever `who` is. */
+int sim_decide(sim *s, const hob_input *in, hob_draft *d);
+void sim_fold(sim *s, const hob_event *e, const hob_json *data);
 
 /* ---- sim_check.c --------------------------------------------------------------------------------- */
 void sim_check(sim *s);  /* the promises, as far as the log goes */

@@ -6,7 +6,7 @@
 #include "support/check.h"
 
 typedef struct seen_call {
-    hob_str call;
+    hob_str call, agent;
     bool cut; /* of an answer that was cut off: must not start */
     bool unsafe;
     int decided, asked, answered, started, finished;
@@ -17,9 +17,20 @@ typedef struct seen_item {
     int gone;
 } seen_item;
 
+/* What one agent does; the run itself is one, too. */
+typedef struct strand {
+    hob_str message; /* open now, "" if none */
+    int turn;
+    bool active;
+    hob_str point; /* a function at work, "" = none */
+} strand;
+
 typedef struct seen {
     hob_arena *arena;
-    hob_str run, message; /* open now, "" if none */
+    const hob_flow *flow; /* NULL = none */
+    strand *strands;      /* the run itself, then one a frame */
+    hob_str run;          /* open now, "" if none */
+    bool ending;
     seen_call *calls;
     size_t ncalls;
     seen_item *items;
@@ -91,12 +102,29 @@ static void check_fields(const hob_event *e, const hob_json *data) {
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
+static size_t count_strands(const seen *s) {
+    return s->flow ? s->flow->n + 1 : 1;
+}
+
+static strand *strand_of(seen *s, const hob_event *e) {
+    ptrdiff_t i = s->flow && e->agent.n ? hob_flow_index(s->flow, e->agent) : -1;
+    if (e->agent.n && i < 0) fail_msg("nobody is called %.*s", HOB_FMT(e->agent));
+    return &s->strands[i + 1];
+}
+
+static void check_none_active(const seen *s) {
+    for (size_t i = 0; i < count_strands(s); i++) assert_false(s->strands[i].active);
+}
+
 static void run_started(seen *s, const hob_event *e, const hob_json *d) {
+    bool resumes = hob_str_eqz(hob_json_get_str(d, "origin"), "resume");
     assert_int_equal(s->run.n, 0);
     s->run = e->run_id;
-    s->kept = false;
-    if (hob_str_eqz(hob_json_get_str(d, "origin"), "prompt"))
-        s->turns = s->tool_calls = s->tokens = 0;
+    s->kept = s->ending = false;
+    if (!resumes) check_none_active(s);
+    if (!hob_str_eqz(hob_json_get_str(d, "origin"), "prompt")) return;
+    s->turns = s->tool_calls = s->tokens = 0;
+    s->strands[0].turn = 0;
 }
 
 static int64_t tokens_of(const hob_json *d) {
@@ -108,11 +136,64 @@ static int64_t tokens_of(const hob_json *d) {
 static void run_finished(seen *s, const hob_event *e, const hob_json *d) {
     bool interrupted = hob_str_eqz(hob_json_get_str(d, "status"), "interrupted");
     assert_true(hob_str_eq(s->run, e->run_id));
-    if (!interrupted) assert_int_equal(s->message.n, 0);
+    for (size_t i = 0; i < count_strands(s) && !interrupted; i++)
+        assert_int_equal(s->strands[i].message.n, 0);
+    if (!interrupted || s->ending) check_none_active(s);
     assert_int_equal(hob_json_get_int(d, "turns", -1), s->turns);
     assert_int_equal(hob_json_get_int(d, "tool_calls", -1), s->tool_calls);
     assert_int_equal(tokens_of(d), s->tokens);
     s->run = HOB_STR_NULL;
+}
+
+/* ---- agents ---------------------------------------------------------------------------------- */
+
+static void check_finished(const seen *s, hob_str agent);
+
+static void agent_started(seen *s, const hob_event *e) {
+    strand *a = strand_of(s, e);
+    assert_false(a->active);
+    assert_false(s->ending);
+    assert_true(hob_str_eq(s->run, e->run_id));
+    *a = (strand){.active = true};
+}
+
+/* The one end of an agent comes after all that it started. */
+static void agent_finished(seen *s, const hob_event *e) {
+    strand *a = strand_of(s, e);
+    assert_true(a->active);
+    assert_int_equal(a->message.n, 0);
+    assert_int_equal(a->point.n, 0);
+    check_finished(s, e->agent);
+    a->active = false;
+    size_t first = (size_t)(a - s->strands), n = s->flow->frames[first - 1].agent->total;
+    for (size_t i = first; i < first + n; i++) assert_false(s->strands[i].active);
+}
+
+static void callback_started(seen *s, const hob_event *e, const hob_json *d) {
+    strand *a = strand_of(s, e);
+    bool again = hob_json_get_bool(d, "again", false);
+    hob_str point = hob_json_get_str(d, "point");
+    assert_true(a->active);
+    assert_int_equal(a->point.n > 0, again);
+    if (again) assert_true(hob_str_eq(a->point, point));
+    a->point = point;
+}
+
+static void callback_finished(seen *s, const hob_event *e, const hob_json *d) {
+    strand *a = strand_of(s, e);
+    assert_true(hob_str_eq(a->point, hob_json_get_str(d, "point")));
+    a->point = HOB_STR_NULL;
+}
+
+/* Who writes steps is at work; and once the run is ending, nothing begins. */
+static void check_order(seen *s, const hob_event *e) {
+    switch ((int)e->type) {
+    case HOB_EVENT_MODEL_CALL_STARTED:
+    case HOB_EVENT_CALLBACK_STARTED:
+    case HOB_EVENT_TOOL_STARTED: assert_false(s->ending); break;
+    case HOB_EVENT_AGENT_STARTED: return;
+    }
+    if (e->agent.n) assert_true(strand_of(s, e)->active);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -126,13 +207,14 @@ static seen_call *find_call(seen *s, const hob_json *d) {
     return NULL;
 }
 
-static void add_calls(seen *s, const hob_json *d) {
+static void add_calls(seen *s, const hob_event *e, const hob_json *d) {
     hob_str stop = hob_json_get_str(d, "stop");
     bool cut = hob_str_eqz(stop, "length") || hob_str_eqz(stop, "aborted");
     for (const hob_json *b = hob_json_first(hob_json_get(d, "content")); b; b = hob_json_next(b)) {
         if (!hob_str_eqz(hob_json_get_str(b, "type"), "tool_call")) continue;
         s->calls = hob_realloc(s->calls, (s->ncalls + 1) * sizeof(*s->calls));
-        s->calls[s->ncalls++] = (seen_call){.call = hob_json_get_str(b, "call"), .cut = cut};
+        s->calls[s->ncalls++] =
+            (seen_call){.call = hob_json_get_str(b, "call"), .agent = e->agent, .cut = cut};
     }
 }
 
@@ -140,6 +222,12 @@ static void check_all_finished(const seen *s) {
     for (size_t i = 0; i < s->ncalls; i++) {
         if (s->calls[i].finished != 1)
             fail_msg("call %.*s has %d results", HOB_FMT(s->calls[i].call), s->calls[i].finished);
+    }
+}
+
+static void check_finished(const seen *s, hob_str agent) {
+    for (size_t i = 0; i < s->ncalls; i++) {
+        if (hob_str_eq(s->calls[i].agent, agent)) assert_int_equal(s->calls[i].finished, 1);
     }
 }
 
@@ -168,22 +256,32 @@ static void tool_finished(seen *s, const hob_json *d) {
 /* ---- the model ------------------------------------------------------------------------------- */
 
 static void model_started(seen *s, const hob_event *e, const hob_json *d) {
-    assert_int_equal(s->message.n, 0);
-    check_all_finished(s);
+    strand *a = strand_of(s, e);
+    assert_int_equal(a->message.n, 0);
+    assert_int_equal(a->point.n, 0);
+    check_finished(s, e->agent);
     assert_int_equal(hob_json_get_int(d, "output_limit", 0) > 0, 1);
-    s->message = hob_json_get_str(d, "message");
-    if (e->turn > s->turns) s->turns++;
-    assert_int_equal(e->turn, s->turns);
+    a->message = hob_json_get_str(d, "message");
+    if (e->turn > a->turn) {
+        s->turns++;
+        a->turn++;
+    }
+    assert_int_equal(e->turn, a->turn);
 }
 
 static void model_ended(seen *s, const hob_event *e, const hob_json *d) {
     bool shown = hob_json_get_bool(d, "shown", false);
     bool discarded = e->type == HOB_EVENT_TURN_DISCARDED;
     hob_str message = hob_json_get_str(d, "message");
-    if (!discarded || s->message.n) assert_true(hob_str_eq(s->message, message));
+    strand *a = strand_of(s, e);
+    if (hob_json_get(d, "by")) { /* of a function */
+        assert_true(hob_str_eq(hob_json_get_str(d, "by"), a->point));
+        return;
+    }
+    if (!discarded || a->message.n) assert_true(hob_str_eq(a->message, message));
     s->tokens += tokens_of(d);
-    if (!shown) s->message = HOB_STR_NULL; /* else it is discarded next */
-    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE) add_calls(s, d);
+    if (!shown) a->message = HOB_STR_NULL; /* else it is discarded next */
+    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE) add_calls(s, e, d);
 }
 
 /* ---- queues ---------------------------------------------------------------------------------- */
@@ -205,6 +303,7 @@ static void item_gone(seen *s, const hob_json *d) {
 
 static void settled(const seen *s) {
     assert_int_equal(s->run.n, 0);
+    check_none_active(s);
     check_all_finished(s);
     for (size_t i = 0; i < s->nitems; i++) {
         if (!s->kept && !s->items[i].gone)
@@ -216,13 +315,21 @@ static void settled(const seen *s) {
 
 static void check_event(seen *s, const hob_event *e, const hob_json *d) {
     const hob_json *items = hob_json_get(d, "items");
+    bool own = hob_str_eqz(hob_json_get_str(d, "scope"), "agent");
+    check_order(s, e);
     switch ((int)e->type) {
     case HOB_EVENT_RUN_STARTED: run_started(s, e, d); break;
     case HOB_EVENT_RUN_FINISHED: run_finished(s, e, d); break;
     case HOB_EVENT_SETTLED: settled(s); break;
     case HOB_EVENT_CANCEL_REQUESTED:
         s->kept = hob_str_eqz(hob_json_get_str(d, "queue"), "keep");
+        s->ending = true;
         break;
+    case HOB_EVENT_LIMIT_REACHED: s->ending = s->ending || !own; break;
+    case HOB_EVENT_AGENT_STARTED: agent_started(s, e); break;
+    case HOB_EVENT_AGENT_FINISHED: agent_finished(s, e); break;
+    case HOB_EVENT_CALLBACK_STARTED: callback_started(s, e, d); break;
+    case HOB_EVENT_CALLBACK_FINISHED: callback_finished(s, e, d); break;
     case HOB_EVENT_MODEL_CALL_STARTED: model_started(s, e, d); break;
     case HOB_EVENT_ASSISTANT_MESSAGE:
     case HOB_EVENT_MODEL_CALL_FAILED:
@@ -243,7 +350,8 @@ static void check_event(seen *s, const hob_event *e, const hob_json *d) {
 }
 
 void sim_check(sim *s) {
-    seen so_far = {.arena = hob_arena_create(0)};
+    seen so_far = {.arena = hob_arena_create(0), .flow = s->flow};
+    so_far.strands = hob_alloc(count_strands(&so_far) * sizeof(strand));
     for (size_t i = 0; i < s->n; i++) {
         const hob_event *e = s->log[i].event;
         const hob_json *data = hob_event_parse(e, so_far.arena);
@@ -253,6 +361,7 @@ void sim_check(sim *s) {
         check_event(&so_far, e, data);
     }
     hob_free(so_far.calls);
+    hob_free(so_far.strands);
     hob_free(so_far.items);
     hob_arena_destroy(so_far.arena);
 }

@@ -4,6 +4,7 @@
  */
 #include "support/sim.h"
 
+#include "log/branch.h"
 #include "support/check.h"
 
 #include <stdio.h>
@@ -111,53 +112,105 @@ static hob_input input_in(const hob_event *e, const hob_json *d, hob_arena *a) {
     return in;
 }
 
-/* Does this input lead to exactly this event? */
-static bool leads_to(const hob_run *r, const hob_view *v, const sim_entry *to,
-                     const hob_input *in) {
-    hob_draft d;
+/* The change in the event: values of temp: keys were not written, their names are enough. */
+static void change_in(const hob_json *d, hob_state *to) {
+    const hob_json *delta = hob_json_get(d, "delta"), *removed = hob_json_get(d, "removed");
+    const hob_json *temp = hob_json_get(d, "temp");
+    for (const hob_json *v = hob_json_first(delta); v; v = hob_json_next(v))
+        hob_state_assign(to, hob_json_key(v), hob_json_raw(v));
+    for (const hob_json *v = hob_json_first(temp); v; v = hob_json_next(v))
+        hob_state_assign(to, hob_json_str(v), HOB_STR("null"));
+    for (const hob_json *v = hob_json_first(removed); v; v = hob_json_next(v)) {
+        hob_pair *p = hob_pair_create(hob_json_str(v), HOB_STR_NULL);
+        hob_state_put(to, p);
+        hob_pair_unref(p);
+    }
+}
+
+/* An answer of a function of the host is written in up to three events, each with its part of it. */
+static hob_flow_answer answer_part(const hob_event *e, const hob_json *d, hob_state *changes) {
+    hob_flow_answer part = {.outcome = HOB_OUTCOME_OK, .changes = changes};
+    switch ((int)e->type) {
+    case HOB_EVENT_STATE_CHANGED: change_in(d, changes); break;
+    case HOB_EVENT_ASSISTANT_MESSAGE:
+        part.content = hob_json_raw(hob_json_get(d, "content"));
+        break;
+    case HOB_EVENT_CALLBACK_FINISHED:
+        part.outcome = hob_outcome_from(hob_json_get_str(d, "outcome"));
+        part.escalate = hob_json_get_bool(d, "escalate", false);
+        part.transfer = hob_json_get_str(d, "transfer");
+        part.text = hob_json_get_str(d, "reason");
+        break;
+    }
+    return part;
+}
+
+/* Is this draft exactly this event? */
+static bool is_event(sim *s, const sim_entry *to, hob_draft *d) {
     hob_event *e;
     hob_error err;
     char parent[24];
-    uint64_t leaf = hob_history_leaf(v->history);
-    if (hob_run_decide(r, &to->env, in, &d, &err) <= 0) return false;
-    if (d.is_entry && leaf) {
+    uint64_t leaf = hob_history_leaf(s->view->history);
+    if (d->is_entry && leaf) {
         snprintf(parent, sizeof(parent), "e%llu", (unsigned long long)leaf);
-        d.parent_entry = hob_str_z(parent);
+        d->parent_entry = hob_str_z(parent);
     }
-    assert_ok(hob_event_encode(&d, sim_session(), r->last_seq + 1, to->env.now, &e, &err), err);
-    hob_draft_finish(&d);
+    assert_ok(hob_event_encode(d, sim_session(), s->run.last_seq + 1, to->env.now, &e, &err), err);
+    hob_draft_finish(d);
     bool same = hob_str_eq(e->json, to->event->json);
     hob_event_unref(e);
     return same;
 }
 
-/* Every call of the conversation has a result. */
-static void check_history(const hob_history *h) {
+/* Does this input lead to exactly this event? */
+static bool leads_to(sim *s, const sim_entry *to, const hob_input *in) {
+    hob_draft d;
+    return sim_decide(s, in, &d) > 0 && is_event(s, to, &d);
+}
+
+static bool was_answered(sim *s, const sim_entry *to, const hob_json *data) {
+    hob_state changes = {.count = 0};
+    hob_draft d;
+    if (s->who < 0) return false;
+    hob_flow_answer part = answer_part(to->event, data, &changes);
+    part.frame = (size_t)s->who;
+    int said = hob_flow_answered(s->flow, &s->run, &part, &d, &s->err);
+    hob_state_finish(&changes);
+    return said > 0 && is_event(s, to, &d);
+}
+
+/* Every call that the one who asks sees has a result. */
+static void check_history(const sim *s, const hob_event *asks) {
+    const hob_history *h = s->view->history;
     for (size_t i = 0; i < h->npath; i++) {
         const hob_node *n = &h->nodes[h->path[i]];
+        if (!hob_branch_sees(asks->branch, n->event->branch)) continue;
         for (size_t k = 0; k < n->nresults; k++) assert_non_null(n->results[k].event);
     }
 }
 
-static void replay_one(hob_run *r, hob_view *v, const sim_entry *entry) {
+static void replay_one(sim *s, const sim_entry *entry) {
     const hob_input next = {.kind = HOB_INPUT_NEXT};
     hob_arena *a = hob_arena_create(0);
-    const hob_json *data = hob_event_parse(entry->event, a);
-    hob_input in = input_in(entry->event, data, a);
-    hob_error err;
-    if (!leads_to(r, v, entry, &in) && !leads_to(r, v, entry, &next))
-        fail_msg("does not follow: %.*s", HOB_FMT(entry->event->json));
-    if (entry->event->type == HOB_EVENT_MODEL_CALL_STARTED) check_history(v->history);
-    assert_ok(hob_view_apply(v, entry->event, data, &err), err);
-    assert_ok(hob_run_apply(r, entry->event, data, &err), err);
+    const hob_event *e = entry->event;
+    const hob_json *data = hob_event_parse(e, a);
+    hob_input in = input_in(e, data, a);
+    s->env = entry->env;
+    s->who = s->flow && e->agent.n ? hob_flow_index(s->flow, e->agent) : -1;
+    if (s->who >= 0 && s->flow->frames[s->who].state != HOB_FRAME_ACTIVE) s->who = -1;
+    if (!leads_to(s, entry, &in) && !leads_to(s, entry, &next) && !was_answered(s, entry, data))
+        fail_msg("does not follow: %.*s", HOB_FMT(e->json));
+    if (e->type == HOB_EVENT_MODEL_CALL_STARTED) check_history(s, e);
+    sim_fold(s, e, data);
     hob_arena_destroy(a);
 }
 
 void sim_replay(sim *s) {
-    hob_run r;
-    hob_view *v = hob_view_create();
-    hob_run_init(&r, sim_session());
-    for (size_t i = 0; i < s->n; i++) replay_one(&r, v, &s->log[i]);
-    hob_run_finish(&r);
-    hob_view_destroy(v);
+    sim again = {.view = hob_view_create(), .who = -1};
+    hob_run_init(&again.run, sim_session());
+    if (s->flow) again.flow = hob_flow_create(s->flow->root);
+    for (size_t i = 0; i < s->n; i++) replay_one(&again, &s->log[i]);
+    hob_flow_destroy(again.flow);
+    hob_run_finish(&again.run);
+    hob_view_destroy(again.view);
 }

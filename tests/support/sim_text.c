@@ -32,12 +32,12 @@ static const struct {
     {HOB_EVENT_TOOL_FINISHED, "call outcome content"},
     {HOB_EVENT_STATE_CHANGED, "delta removed= temp= call="},
     {HOB_EVENT_WARNING, "code"},
-    {HOB_EVENT_LIMIT_REACHED, "limit value= max="},
+    {HOB_EVENT_LIMIT_REACHED, "limit value= max= scope="},
     {HOB_EVENT_BUDGET_THRESHOLD, "limit value= max="},
     {HOB_EVENT_AGENT_STARTED, "kind slot= iteration="},
     {HOB_EVENT_AGENT_FINISHED, "status reason= transfer= escalate?"},
     {HOB_EVENT_CALLBACK_STARTED, "point again?"},
-    {HOB_EVENT_CALLBACK_FINISHED, "point outcome spoke?"},
+    {HOB_EVENT_CALLBACK_FINISHED, "point outcome spoke? escalate? transfer="},
     {HOB_EVENT_RUN_FINISHED, "status reason= turns= tool_calls="},
     {HOB_EVENT_SETTLED, "status"},
 };
@@ -173,7 +173,7 @@ const char *sim_history(sim *s) {
 
 /* ---- effects -------------------------------------------------------------------------------- */
 
-const char *sim_pending(sim *s) {
+static void add_effect(sim *s, const char *who, const hob_effect *e) {
     static const char *const names[] = {
 #define HOB_X(NAME, name) #name,
         HOB_EFFECTS(HOB_X)
@@ -184,18 +184,25 @@ const char *sim_pending(sim *s) {
         [HOB_ENDING_ABORT] = " !abort", [HOB_ENDING_SETTLE] = " !settle",
         [HOB_ENDING_LIMIT] = " !limit", [HOB_ENDING_FAILED] = " !failed",
     };
+    hob_buf_addz(&s->text, s->text.n ? ", " : "");
+    if (who) hob_buf_addf(&s->text, "[%s] ", who);
+    hob_buf_addz(&s->text, names[e->kind]);
+    if (e->kind == HOB_EFFECT_TIMER)
+        hob_buf_addf(&s->text, " %+lld", (long long)(e->due - s->env.now));
+    else
+        hob_buf_addf(&s->text, " %.*s", HOB_FMT(e->key));
+    if (e->after_seq) hob_buf_addf(&s->text, " after %llu", (unsigned long long)e->after_seq);
+    hob_buf_addz(&s->text, stops[e->stop]);
+}
+
+const char *sim_pending(sim *s) {
     hob_effect list[HOB_EFFECTS_MAX];
     size_t n = hob_run_pending(&s->run, list);
     hob_buf_reset(&s->text);
-    for (size_t i = 0; i < n; i++) {
-        const hob_effect *e = &list[i];
-        hob_buf_addf(&s->text, "%s%s", i ? ", " : "", names[e->kind]);
-        if (e->kind == HOB_EFFECT_TIMER)
-            hob_buf_addf(&s->text, " %+lld", (long long)(e->due - s->env.now));
-        else
-            hob_buf_addf(&s->text, " %.*s", HOB_FMT(e->key));
-        if (e->after_seq) hob_buf_addf(&s->text, " after %llu", (unsigned long long)e->after_seq);
-        hob_buf_addz(&s->text, stops[e->stop]);
+    for (size_t i = 0; i < n; i++) add_effect(s, NULL, &list[i]);
+    for (size_t k = 0; s->flow && k < s->flow->n; k++) {
+        n = hob_flow_pending(s->flow, k, &s->run, list);
+        for (size_t i = 0; i < n; i++) add_effect(s, s->flow->frames[k].agent->o.name, &list[i]);
     }
     return hob_buf_z(&s->text);
 }
@@ -217,10 +224,7 @@ static void add_calls(hob_buf *b, const hob_run *r) {
     }
 }
 
-const char *sim_state(sim *s) {
-    const hob_run *r = &s->run;
-    hob_buf *b = &s->text;
-    hob_buf_reset(b);
+static void add_run(hob_buf *b, const hob_run *r) {
     hob_buf_addf(b, "phase=%d seq=%llu id=%s<%s unfinished=%d left=%d settled=%d", r->phase,
                  (unsigned long long)r->last_seq, r->id, r->continues, r->unfinished, r->left,
                  r->settled);
@@ -234,6 +238,9 @@ const char *sim_state(sim *s) {
     hob_buf_addf(b, " ts=%lld,%lld,%lld last=%s turn=%d attempt=%d message=%s model=%s",
                  (long long)r->last_ts, (long long)r->started_ts, (long long)r->active_since,
                  r->last_status, r->turn, r->attempt, r->message, r->model);
+    hob_buf_addf(b, " agent=%.*s on %.*s parked=%d reserved=%lld,%g unheard=%d", HOB_FMT(r->agent),
+                 HOB_FMT(r->branch), r->agents_parked, (long long)r->reserved.tokens,
+                 r->reserved.usd, r->unheard);
     hob_buf_addf(b, " flags=%d%d%d%d%d due=%lld context=%lld+%zu repeats=%d:%llx", r->want_model,
                  r->steered, r->lost_model, r->redo, r->cut, (long long)r->due,
                  (long long)r->context_tokens, r->fresh_bytes, r->repeats,
@@ -249,5 +256,25 @@ const char *sim_state(sim *s) {
     if (r->next_prompt.content)
         hob_buf_addf(b, " next=%s=%s", r->next_prompt.item, r->next_prompt.content);
     add_calls(b, r);
+}
+
+static void add_frame(hob_buf *b, const hob_frame *fr) {
+    hob_buf_addf(b, "\n%s: state=%d slot=%zu holder=%zu transfers=%d iteration=%d",
+                 fr->agent->o.name, fr->state, fr->slot, fr->holder, fr->transfers, fr->iteration);
+    hob_buf_addf(b, " flags=%d%d%d%d%d%d%d%d%d point=%d,%llu passed=%x", fr->escalated,
+                 fr->transferred, fr->completed, fr->lost, fr->said_state, fr->spoke, fr->replaced,
+                 fr->faulted, fr->stored, fr->point, (unsigned long long)fr->point_seq, fr->passed);
+    hob_buf_addf(b, " on=%s text=%s ", fr->branch ? fr->branch : "-", fr->text ? fr->text : "-");
+    if (fr->run) add_run(b, fr->run);
+}
+
+const char *sim_state(sim *s) {
+    hob_buf *b = &s->text;
+    hob_buf_reset(b);
+    add_run(b, &s->run);
+    if (!s->flow) return hob_buf_z(b);
+    hob_buf_addf(b, "\nbegun=%d conflicts=%.*s", s->flow->begun,
+                 HOB_FMT(hob_buf_str(&s->flow->conflicts)));
+    for (size_t i = 0; i < s->flow->n; i++) add_frame(b, &s->flow->frames[i]);
     return hob_buf_z(b);
 }

@@ -41,7 +41,7 @@ static void test_agent_flow__a_sequence_goes_on_with_what_was_said(void **state)
                    "13 agent_finished [desk] completed\n"
                    "14 run_finished completed turns=2 tool_calls=0\n"
                    "15 settled completed\n");
-    sim_drop(&s);
+    sim_finish(&s);
 }
 
 static void test_agent_flow__agents_side_by_side_have_branches(void **state) {
@@ -71,7 +71,7 @@ static void test_agent_flow__agents_side_by_side_have_branches(void **state) {
     done(&s, "joiner", "both");
     assert_int_equal(s.run.spent.turns, 3);
     assert_true(s.run.settled);
-    sim_drop(&s);
+    sim_finish(&s);
 }
 
 static void test_agent_flow__a_failed_sibling_is_waited_for_and_named(void **state) {
@@ -97,7 +97,7 @@ static void test_agent_flow__a_failed_sibling_is_waited_for_and_named(void **sta
                    "17 run_finished failed reason=w2 did not complete turns=3 tool_calls=0\n"
                    "18 settled failed\n");
     assert_int_equal(s.run.fail.code, HOB_EREFUSED);
-    sim_drop(&s);
+    sim_finish(&s);
 }
 
 int main(void) {

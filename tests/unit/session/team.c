@@ -6,31 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static hob_agent *worker(const char *name, const char *instruction, const char *key) {
-    hob_agent_opts o = HOB_AGENT_OPTS_INIT;
-    o.name = name;
-    o.instruction = instruction;
-    o.output_key = key;
-    return llm_with(&o);
-}
-
-static void open_with(host *h, hob_agent *team) {
-    h->so.team = team;
-    host_open(h);
-    hob_agent_unref(team);
-    h->so.team = NULL;
-}
-
 static void test_session_team__case_42_a_follower_reads_what_was_put_into_the_state(void **state) {
     host h;
     (void)state;
     host_init(&h, "{'rules':[{'when':{'system':'write'},'reply':[{'text':'a long text'}]},"
                   "{'when':{'system':'Shorten: a long text'},'reply':[{'text':'short'}]}]}");
-    open_with(&h, in_order("desk", worker("writer", "write", "draft"),
+    team_open(&h, in_order("desk", worker("writer", "write", "draft"),
                            worker("editor", "Shorten: {draft}", NULL), NULL));
     assert_string_equal(host_prompt(&h, "a page"), "completed");
     assert_string_equal(host_text(&h), "short");
-    host_finish(&h);
+    team_finish(&h);
 }
 
 static void test_session_team__case_43_agents_side_by_side_are_isolated_and_joined(void **state) {
@@ -42,7 +27,7 @@ static void test_session_team__case_43_agents_side_by_side_are_isolated_and_join
         "{'when':{'system':'join one says and two says'},'reply':[{'text':'joined'}]},"
         "{'when':{'system':'one','user':{'absent':'two says'}},'reply':[{'text':'one says'}]},"
         "{'when':{'system':'two','user':{'absent':'one says'}},'reply':[{'text':'two says'}]}]}");
-    open_with(
+    team_open(
         &h, in_order("all",
                      side_by_side("par", worker("w1", "one", "a"), worker("w2", "two", "b"), NULL),
                      worker("joiner", "join {a} and {b}", NULL), NULL));
@@ -50,7 +35,7 @@ static void test_session_team__case_43_agents_side_by_side_are_isolated_and_join
     assert_string_equal(host_text(&h), "joined");
     assert_int_equal(host_count(&h, "agent_started"), 5);
     assert_int_equal(host_count(&h, "agent_finished"), 5);
-    host_finish(&h);
+    team_finish(&h);
 }
 
 static void test_session_team__case_35_who_is_handed_over_to_goes_on(void **state) {
@@ -66,22 +51,22 @@ static void test_session_team__case_35_who_is_handed_over_to_goes_on(void **stat
     hob_agent *child = worker("child", "child", NULL);
     o.name = "root";
     o.instruction = "root";
-    open_with(&h, made_of(&o, &child, 1));
+    team_open(&h, made_of(&o, &child, 1));
     assert_string_equal(host_prompt(&h, "hi"), "completed");
     assert_string_equal(host_text(&h), "I see");
     assert_string_equal(host_prompt(&h, "and now"), "completed"); /* case 50 */
     assert_string_equal(host_text(&h), "still me");
-    host_finish(&h);
+    team_finish(&h);
 }
 
 static void test_session_team__case_48_a_missing_key_fails_before_the_model_is_asked(void **state) {
     host h;
     (void)state;
     host_init(&h, "{'otherwise':[{'text':'asked'}]}");
-    open_with(&h, worker("one", "Use {missing}", NULL));
+    team_open(&h, worker("one", "Use {missing}", NULL));
     assert_string_equal(host_prompt(&h, "go"), "failed");
     assert_int_equal(host_count(&h, "assistant_message"), 0);
-    host_finish(&h);
+    team_finish(&h);
 }
 
 static void answer_for(const hob_agent_call *call, hob_reply *reply, void *user) {
@@ -102,11 +87,11 @@ static void test_session_team__a_custom_agent_answers_and_changes_the_state(void
     o.kind = HOB_AGENT_CUSTOM;
     o.run = answer_for;
     host_init(&h, "{'otherwise':[{'text':'asked'}]}");
-    open_with(&h, again("twice", 2, made_of(&o, NULL, 0), NULL));
+    team_open(&h, again("twice", 2, made_of(&o, NULL, 0), NULL));
     assert_string_equal(host_prompt(&h, "go"), "completed");
     assert_string_equal(host_text(&h), "again");
     assert_int_equal(host_count(&h, "callback_finished"), 2);
-    host_finish(&h);
+    team_finish(&h);
 }
 
 int main(void) {
