@@ -64,7 +64,7 @@ extern "C" {
     X(TOOL_FINISHED, tool_finished, 1, "The one end of a call.",                                   \
       "call, tool, outcome(ok|error|skipped|denied|cancelled|unknown), content[], "                \
       "exit_code?, duration_ms?, truncated?, warning?, actions?{state_delta, removed, temp, "      \
-      "artifact_delta, transfer, escalate, skip_summarization}")                                   \
+      "artifact_delta, transfer, narrow{by, tools[]}, escalate, skip_summarization}")              \
     X(STATE_CHANGED, state_changed, 1, "State changed; temp: keys are only named.",                \
       "delta?{}, removed?[], temp?[], call?, output?")                                             \
     X(CHILD_STARTED, child_started, 1, "A sub-agent started: a session of its own, `child`.",      \

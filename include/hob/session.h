@@ -107,7 +107,9 @@ HOB_API void hob_session_detach(hob_session *s);
 
 /* ---- work ---------------------------------------------------------------------------------------- */
 
-/* Starts a run and returns when that is durable. HOB_EBUSY: a run is under way. */
+/* Starts a run and returns when that is durable. HOB_EBUSY: a run is under way. A text that begins with /NAME of a
+ * command or skill of the definitions, or with /skill:NAME, becomes what that stands for; so it is with steering and
+ * follow-ups. */
 HOB_API int hob_session_prompt(hob_session *s, hob_str text, hob_error *err);
 /* The same with content blocks (docs/messages.md): a JSON array of text and image blocks. */
 HOB_API int hob_session_prompt_content(hob_session *s, hob_str content_json, hob_error *err);
@@ -233,6 +235,9 @@ HOB_API int hob_session_tree(hob_session *s, hob_page **out, hob_error *err);
 HOB_API int hob_session_entries(hob_session *s, uint64_t after, hob_page **out, hob_error *err);
 /* Continues from another entry ("e12"; "" = before the first); HOB_EBUSY while running. */
 HOB_API int hob_session_move(hob_session *s, const char *entry, hob_error *err);
+/* What a prompt may begin with, of the definitions that are live now: rows {"name","kind","description","usage"}, a
+ * command before a skill of the same name. */
+HOB_API int hob_session_commands(hob_session *s, hob_page **out, hob_error *err);
 /* Roots of the file tools, one row each. */
 HOB_API int hob_session_workspace(hob_session *s, hob_page **out, hob_error *err);
 

@@ -87,13 +87,33 @@ static const struct {
     {"/quit", "", "leave; so does Ctrl-D", do_quit},
 };
 
+static void help_defined(hob_talk *t, hob_str row) {
+    const hob_json *r = NULL;
+    hob_buf line;
+    hob_arena *a = hob_arena_create(0);
+    hob_buf_init(&line, 8192);
+    if (hob_json_parse(a, row, NULL, &r, NULL) >= 0) {
+        hob_show_line(&line, hob_json_get_str(r, "usage"), 40);
+        while (line.n < 15) hob_buf_addc(&line, ' ');
+        hob_buf_addc(&line, ' ');
+        hob_show_line(&line, hob_json_get_str(r, "description"), 80);
+        hob_out_addf(&t->cli->out, "%s\n", hob_buf_z(&line));
+    }
+    hob_buf_finish(&line);
+    hob_arena_destroy(a);
+}
+
 static void do_help(hob_talk *t, hob_str rest) {
+    hob_page *page = NULL;
     (void)rest;
     for (size_t i = 0; i < HOB_ARRAY_LEN(commands); i++)
         hob_out_addf(&t->cli->out, "%s%-*s %s\n", commands[i].name,
                      15 - (int)strlen(commands[i].name), commands[i].arg, commands[i].help);
     hob_out_addf(&t->cli->out, "%-15s %s\n", "Ctrl-C",
                  "cancels the run under way, twice aborts it");
+    if (hob_session_commands(t->s, &page, NULL) < 0) return;
+    for (size_t i = 0; i < hob_page_count(page); i++) help_defined(t, hob_page_row(page, i));
+    hob_page_destroy(page);
 }
 
 bool hob_talk_command(hob_talk *t, hob_str line) {

@@ -66,12 +66,16 @@ void hob_job_destroy(hob_job *j);           /* kills what still runs; no callbac
  * cannot lead out. The first root is the workspace; relative paths are relative to it. */
 typedef struct hob_workspace hob_workspace;
 int hob_workspace_open(const hob_str *roots, size_t n, hob_workspace **out, hob_error *err);
+/* The same with further folders of which files can be read and nothing else. Those that are not there, or beneath the
+ * others, are left out. */
+int hob_workspace_open_with(const hob_str *roots, size_t n, const hob_str *readable, size_t m,
+                            hob_workspace **out, hob_error *err);
 /* Workers hold a reference while they use it. [any] */
 hob_workspace *hob_workspace_ref(hob_workspace *w);
 void hob_workspace_close(
     hob_workspace *w); /* gives one reference back; the last one closes. [any] */
 hob_str hob_workspace_root(const hob_workspace *w, size_t i); /* canonical */
-size_t hob_workspace_roots(const hob_workspace *w);
+size_t hob_workspace_roots(const hob_workspace *w);           /* without those for reading only */
 /* A regular file for reading (never blocks on a FIFO). HOB_ENOENT, HOB_EACCES (outside the roots,
  * not a regular file). The fd is the caller's. */
 int hob_workspace_open_file(hob_workspace *w, hob_str path, int *fd, hob_error *err);

@@ -75,6 +75,12 @@ static int open_root(hob_root *root, hob_str given, hob_error *err) {
     return HOB_OK;
 }
 
+static void close_root(hob_root *root) {
+    close(root->fd);
+    hob_free(root->path);
+    hob_free(root->given);
+}
+
 static bool has_openat2(int fd) {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
     int got = (int)syscall(SYS_openat2, fd, ".", &how, sizeof(how));
@@ -82,11 +88,26 @@ static bool has_openat2(int fd) {
     return got >= 0;
 }
 
-int hob_workspace_open(const hob_str *roots, size_t n, hob_workspace **out, hob_error *err) {
-    if (n < 1 || n > MAX_ROOTS)
+static size_t beneath(hob_str path, const char *root);
+
+static void add_readable(hob_workspace *w, hob_str path) {
+    hob_root root;
+    if (open_root(&root, path, NULL) < 0) return;
+    bool there = false;
+    for (size_t i = 0; i < w->n; i++)
+        there = there || beneath(hob_str_z(root.path), w->roots[i].path);
+    if (there)
+        close_root(&root);
+    else
+        w->roots[w->n++] = root;
+}
+
+int hob_workspace_open_with(const hob_str *roots, size_t n, const hob_str *readable, size_t m,
+                            hob_workspace **out, hob_error *err) {
+    if (n < 1 || n > MAX_ROOTS || m > MAX_ROOTS)
         return hob_fail(err, HOB_EINVAL, 0, "a workspace has 1 to %d folders, not %zu", MAX_ROOTS,
-                        n);
-    hob_workspace *w = hob_alloc(sizeof(*w) + n * sizeof(hob_root));
+                        HOB_MAX(n, m));
+    hob_workspace *w = hob_alloc(sizeof(*w) + (n + m) * sizeof(hob_root));
     atomic_init(&w->refs, 1);
     for (; w->n < n; w->n++) {
         int r = open_root(&w->roots[w->n], roots[w->n], err);
@@ -95,9 +116,15 @@ int hob_workspace_open(const hob_str *roots, size_t n, hob_workspace **out, hob_
             return r;
         }
     }
+    w->writable = w->n;
+    for (size_t i = 0; i < m; i++) add_readable(w, readable[i]);
     w->walk = !has_openat2(w->roots[0].fd);
     *out = w;
     return HOB_OK;
+}
+
+int hob_workspace_open(const hob_str *roots, size_t n, hob_workspace **out, hob_error *err) {
+    return hob_workspace_open_with(roots, n, NULL, 0, out, err);
 }
 
 hob_workspace *hob_workspace_ref(hob_workspace *w) {
@@ -107,20 +134,16 @@ hob_workspace *hob_workspace_ref(hob_workspace *w) {
 
 void hob_workspace_close(hob_workspace *w) {
     if (!w || atomic_fetch_sub(&w->refs, 1) > 1) return;
-    for (size_t i = 0; i < w->n; i++) {
-        close(w->roots[i].fd);
-        hob_free(w->roots[i].path);
-        hob_free(w->roots[i].given);
-    }
+    for (size_t i = 0; i < w->n; i++) close_root(&w->roots[i]);
     hob_free(w);
 }
 
 hob_str hob_workspace_root(const hob_workspace *w, size_t i) {
-    return i < w->n ? hob_str_z(w->roots[i].path) : HOB_STR_NULL;
+    return i < w->writable ? hob_str_z(w->roots[i].path) : HOB_STR_NULL;
 }
 
 size_t hob_workspace_roots(const hob_workspace *w) {
-    return w->n;
+    return w->writable;
 }
 
 #ifdef HOB_TEST_POINTS
@@ -172,6 +195,14 @@ int hob_workspace_locate(const hob_workspace *w, hob_str path, hob_place *out, h
     memcpy(out->rel, path.p, path.n);
     out->rel[path.n] = '\0';
     return HOB_OK;
+}
+
+int hob_workspace_locate_work(const hob_workspace *w, hob_str path, hob_place *out,
+                              hob_error *err) {
+    int r = hob_workspace_locate(w, path, out, err);
+    if (r < 0 || out->root < w->roots + w->writable) return r;
+    return hob_fail(err, HOB_EACCES, 0, "%.*s is outside the workspace %s, and for reading only",
+                    HOB_FMT(hob_workspace_shown(path)), w->roots[0].path);
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
@@ -308,7 +339,7 @@ int hob_workspace_follow(hob_workspace *w, hob_str path, hob_buf *out, hob_error
 
 int hob_workspace_folder(hob_workspace *w, hob_str path, hob_buf *out, hob_error *err) {
     hob_place place;
-    int r = hob_workspace_locate(w, path.n ? path : HOB_STR("."), &place, err);
+    int r = hob_workspace_locate_work(w, path.n ? path : HOB_STR("."), &place, err);
     if (r < 0) return r;
     int fd = hob_workspace_openat(w, place.root, place.rel, O_PATH | O_DIRECTORY);
     if (fd < 0 && errno == ENOTDIR)

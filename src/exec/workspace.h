@@ -18,8 +18,9 @@ typedef struct hob_root {
 
 struct hob_workspace {
     atomic_int refs;
-    size_t n;
-    bool walk; /* no openat2 here: component by component, no links at all */
+    size_t n;        /* roots, with those that are for reading only */
+    size_t writable; /* the first ones */
+    bool walk;       /* no openat2 here: component by component, no links at all */
     hob_root roots[];
 };
 
@@ -30,6 +31,8 @@ typedef struct hob_place {
 } hob_place;
 
 int hob_workspace_locate(const hob_workspace *w, hob_str path, hob_place *out, hob_error *err);
+/* The same in the folders that work is done in. HOB_EACCES: it is for reading only. */
+int hob_workspace_locate_work(const hob_workspace *w, hob_str path, hob_place *out, hob_error *err);
 /* openat beneath the root; -1 and errno (EXDEV: leads out). */
 int hob_workspace_openat(const hob_workspace *w, const hob_root *root, const char *rel, int flags);
 /* What errno means for that path. */

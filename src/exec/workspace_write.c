@@ -170,7 +170,7 @@ static int follow(const hob_workspace *w, const hob_place *place, hob_buf *out) 
 static int write_once(hob_workspace *w, hob_str path, hob_str content, hob_buf *link,
                       hob_error *err) {
     hob_place place;
-    int r = hob_workspace_locate(w, path, &place, err);
+    int r = hob_workspace_locate_work(w, path, &place, err);
     if (r < 0) return r;
     hob_place whole = place;
     target t = {.dir = -1};

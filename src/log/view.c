@@ -69,7 +69,9 @@ static void change_settings(hob_view *v, const hob_json *data) {
 static void note_prompt(hob_view *v, const hob_json *data) {
     v->messages++;
     if (v->first_prompt.n) return;
-    hob_str text = hob_json_get_str(hob_json_at(hob_json_get(data, "content"), 0), "text");
+    const hob_json *first = hob_json_at(hob_json_get(data, "content"), 0);
+    hob_str typed = hob_json_get_str(first, "typed");
+    hob_str text = typed.n ? typed : hob_json_get_str(first, "text");
     keep(v, &v->first_prompt, hob_str_first(text, hob_utf8_prefix(text, 200)));
 }
 

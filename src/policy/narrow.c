@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #define ENTRIES_MAX 1024
-#define LAYERS_MAX 64 /* narrowings on one another */
+#define LAYERS_MAX 256 /* narrowings on one another */
 
 static const struct {
     const char *theirs, *ours;
@@ -96,13 +96,14 @@ static size_t layers_of(const hob_policy *p) {
     return n;
 }
 
-int hob_policy_narrow(hob_policy *base, const hob_narrow *n, hob_policy **out, hob_error *err) {
+int hob_policy_narrow(const hob_policy *base, const hob_narrow *n, hob_policy **out,
+                      hob_error *err) {
     if (layers_of(base) > LAYERS_MAX)
         return hob_fail(err, HOB_ETOOBIG, 0, "%.*s: there are %d narrowings already",
                         HOB_FMT(n->who), LAYERS_MAX);
     hob_policy *p = HOB_NEW(hob_policy);
     atomic_init(&p->refs, 1);
-    p->base = hob_policy_ref(base);
+    p->base = hob_policy_ref((hob_policy *)(uintptr_t)base); /* only its count changes */
     p->cwd = hob_dupz(base->place.cwd);
     p->home = hob_dupz(base->place.home);
     p->place = (hob_rule_place){hob_str_z(p->cwd), hob_str_z(p->home)};

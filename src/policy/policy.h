@@ -60,7 +60,8 @@ typedef struct hob_narrow {
 } hob_narrow;
 /* The one way to narrow. *out refuses whatever `base` refuses, holds a reference to it, and can be narrowed again. An
  * entry of `tools` that cannot be read grants nothing; HOB_ECONFIG names one of `disallowed`, or a mode. */
-int hob_policy_narrow(hob_policy *base, const hob_narrow *n, hob_policy **out, hob_error *err);
+int hob_policy_narrow(const hob_policy *base, const hob_narrow *n, hob_policy **out,
+                      hob_error *err);
 /* May there be a call of this tool that no narrowing refuses? A tool that is not offered is not described to the
  * model either. */
 bool hob_policy_offers(const hob_policy *p, hob_str tool);

@@ -23,6 +23,7 @@ void hob_run_finish(hob_run *r) {
     clear_queue(&r->reports);
     hob_run_forget_children(r);
     hob_free(r->next_prompt.content);
+    hob_run_widen(r);
     hob_arena_destroy(r->arena);
 }
 
@@ -127,6 +128,7 @@ static void start_fresh(hob_run *r) {
     r->repeats = 0;
     r->stuck = false;
     r->thresholds = 0;
+    hob_run_widen(r);
     clear_queue(&r->reports);
     hob_run_forget_children(r);
 }
@@ -419,7 +421,10 @@ static void call_event(hob_run *r, const hob_event *e, const hob_json *d) {
     if (e->type == HOB_EVENT_TOOL_DECIDED) tool_decided(r, c, d);
     if (e->type == HOB_EVENT_APPROVAL_REQUESTED) c->state = HOB_CALL_WAITING;
     if (e->type == HOB_EVENT_APPROVAL_RESOLVED) approval_resolved(r, c, d);
-    if (e->type == HOB_EVENT_TOOL_FINISHED) tool_finished(r, c, d);
+    if (e->type == HOB_EVENT_TOOL_FINISHED) {
+        hob_run_narrow(r, e->seq, hob_json_get(hob_json_get(d, "actions"), "narrow"));
+        tool_finished(r, c, d);
+    }
     if (e->type == HOB_EVENT_TOOL_STARTED) {
         if (!hob_json_get_bool(d, "again", false)) r->spent.tool_calls++;
         c->state = HOB_CALL_STARTED;
@@ -474,9 +479,15 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
     case HOB_EVENT_RUN_FINISHED: run_finished(r, e, d); break;
     case HOB_EVENT_SETTLED: r->settled = true; break;
     case HOB_EVENT_CANCEL_REQUESTED: cancel_requested(r, d); break;
-    case HOB_EVENT_USER_MESSAGE: message_added(r, d); break;
+    case HOB_EVENT_USER_MESSAGE:
+        hob_run_narrow_by_content(r, e->seq, hob_json_get(d, "content"));
+        message_added(r, d);
+        break;
     case HOB_EVENT_STEER_QUEUED: enqueue(&r->steer, d); break;
-    case HOB_EVENT_STEER_DELIVERED: steer_delivered(r, d); break;
+    case HOB_EVENT_STEER_DELIVERED:
+        hob_run_narrow_by_content(r, e->seq, hob_json_get(d, "content"));
+        steer_delivered(r, d);
+        break;
     case HOB_EVENT_FOLLOW_UP_QUEUED: enqueue(&r->follow, d); break;
     case HOB_EVENT_FOLLOW_UP_DELIVERED: follow_up_delivered(r, d); break;
     case HOB_EVENT_QUEUE_RETURNED:

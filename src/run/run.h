@@ -164,6 +164,11 @@ typedef struct hob_run {
     bool escalate;    /* once all are done: one of them asked to end the nearest loop */
     hob_str transfer; /* and the agent that is to go on; the last call's wish; arena */
     bool temp_named; /* the log names temp: keys of this run: their values are in memory, or lost */
+    /* what was taken away until the run ends (narrow.c) */
+    char *narrows; /* JSON objects {"by","tools"[]}, a comma between them; heap */
+    size_t nnarrows;
+    uint64_t narrow_seq; /* of the event that said the last of them; 0 = none */
+    bool narrow_all;     /* there were too many: nothing may be called any more */
     /* repeat guard */
     uint64_t repeat_hash;
     int repeats;
@@ -329,6 +334,14 @@ typedef struct hob_effect {
 #define HOB_EFFECTS_MAX (HOB_PARALLEL_MAX + 4)
 /* Fills out, returns how many. Slices live until the state changes. */
 size_t hob_run_pending(const hob_run *r, hob_effect out[HOB_EFFECTS_MAX]);
+
+/* ---- narrow.c ----------------------------------------------------------------------------------------- */
+enum { HOB_NARROWS_MAX = 32, HOB_NARROWS_BYTES = 1 << 20 };
+/* What is left of `base` after what the run was told; a reference of the caller's. */
+hob_policy *hob_run_narrow_policy(const hob_run *r, const hob_policy *base);
+void hob_run_narrow(hob_run *r, uint64_t seq, const hob_json *narrow);
+void hob_run_narrow_by_content(hob_run *r, uint64_t seq, const hob_json *content);
+void hob_run_widen(hob_run *r); /* the next run begins without */
 
 /* ---- between the files of this folder ------------------------------------------------------------- */
 int hob_run_next(const hob_run *r, const hob_run_env *env, hob_draft *out);

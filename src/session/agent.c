@@ -112,11 +112,8 @@ static int add_skill(hob_session *s, hob_str name, hob_buf *out, hob_error *err)
     hob_buf_init(&text, HOB_DISCOVER_FILE_MAX + 1);
     code = hob_skill_text(&x, workspace, &text, &body, err);
     if (code >= 0) {
-        hob_buf_addf(out, "\n<skill name=\"%.*s\" path=", HOB_FMT(x.name));
-        hob_json_quote(out, x.path);
-        hob_buf_addz(out, ">\n");
-        hob_buf_add(out, body);
-        hob_buf_addz(out, "\n</skill>\n");
+        hob_buf_addc(out, '\n');
+        hob_skill_write(&x, body, out);
     }
     hob_buf_finish(&text);
     return code;
@@ -127,6 +124,8 @@ int hob_session_add_skills(hob_session *s, hob_buf *out, hob_error *err) {
     int code = HOB_OK;
     for (size_t i = 0; s->choice && i < s->choice->x.skills.n && code >= 0; i++)
         code = add_skill(s, s->choice->x.skills.at[i], out, &why);
-    return code < 0 ? hob_fail(err, code, why.sub, "the agent %s: %s", s->agent_name, why.message)
-                    : HOB_OK;
+    if (code < 0)
+        return hob_fail(err, code, why.sub, "the agent %s: %s", s->agent_name, why.message);
+    hob_session_list_skills(s, out);
+    return HOB_OK;
 }

@@ -49,7 +49,8 @@ static void prompt_now(hob_op *op) {
     int rc = hob_session_usable(s, &err);
     if (rc >= 0 && s->left_alone) settle_left_over(s);
     if (rc >= 0 && !hob_run_active(&s->run)) {
-        rc = hob_session_say_settings(s, &err);
+        rc = hob_session_offer_skills(s, &err);
+        if (rc >= 0) rc = hob_session_say_settings(s, &err);
         if (rc >= 0) rc = hob_session_repair(s, &err);
     }
     if (rc >= 0) rc = hob_session_input(s, &c->in, &err);
@@ -114,15 +115,36 @@ static int check_content(hob_str json, hob_error *err) {
 
 int hob_session_prompt_content(hob_session *s, hob_str content, hob_error *err) {
     command c = {.in = {.kind = HOB_INPUT_PROMPT, .content = content}};
+    hob_buf expanded;
     int rc = check_content(content, err);
-    return rc < 0 ? rc : run_command(s, &c, start_prompt, err);
+    if (rc >= 0) rc = hob_session_enter(s, err);
+    if (rc < 0) return rc;
+    hob_buf_init(&expanded, HOB_MESSAGE_MAX);
+    rc = hob_session_expand_content(s, content, &expanded, err);
+    if (rc > 0) c.in.content = hob_buf_str(&expanded);
+    if (rc >= 0) rc = run_command(s, &c, start_prompt, err);
+    hob_buf_finish(&expanded);
+    hob_session_leave(s);
+    return rc;
 }
 
-static int text_content(hob_str text, hob_buf *out, hob_error *err) {
+/* One block: what the text says, or what the command that it names stands for. */
+static int text_content(hob_session *s, hob_str text, hob_buf *out, hob_error *err) {
     if (!hob_str_trim(text).n) return hob_fail(err, HOB_EINVAL, 0, "the message is empty");
-    hob_buf_addz(out, "[{\"type\":\"text\",\"text\":");
-    hob_json_quote(out, text);
-    hob_buf_addz(out, "}]");
+    hob_buf block;
+    hob_buf_init(&block, HOB_EVENT_MAX / 2);
+    int rc = hob_session_expand(s, text, &block, err);
+    if (rc == 0) {
+        hob_buf_addz(&block, "{\"type\":\"text\",\"text\":");
+        hob_json_quote(&block, text);
+        hob_buf_addc(&block, '}');
+    }
+    hob_buf_addc(out, '[');
+    hob_buf_add(out, hob_buf_str(&block));
+    hob_buf_addc(out, ']');
+    if (block.err) out->err = block.err;
+    hob_buf_finish(&block);
+    if (rc < 0) return rc;
     return out->err
                ? hob_fail(err, HOB_ETOOBIG, 0, "the message is over %u MiB", HOB_EVENT_MAX >> 21)
                : HOB_OK;
@@ -162,13 +184,16 @@ static void start_queue(hob_op *op) {
 
 static int send_text(hob_session *s, hob_input_kind kind, hob_str text, hob_error *err) {
     hob_buf content;
+    int rc = hob_session_enter(s, err);
+    if (rc < 0) return rc;
     hob_buf_init(&content, HOB_EVENT_MAX / 2);
-    int rc = text_content(text, &content, err);
+    rc = text_content(s, text, &content, err);
     if (rc >= 0) {
         command c = {.in = {.kind = kind, .content = hob_buf_str(&content)}};
         rc = run_command(s, &c, kind == HOB_INPUT_PROMPT ? start_prompt : start_queue, err);
     }
     hob_buf_finish(&content);
+    hob_session_leave(s);
     return rc;
 }
 

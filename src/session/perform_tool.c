@@ -135,6 +135,7 @@ static int start(hob_flight *f, const hob_effect *e) {
     hob_reply_keep(t->reply, arena);
     t->call->state = hob_reply_keep_state(t->reply, &s->view->state);
     hob_crash_point("effect.tool.before");
+    if (s->builtins) hob_builtins_set_policy(s->builtins, hob_strand_policy(f->strand));
     s->rt->depth++;
     t->tool.run(t->call, t->reply, t->tool.user);
     s->rt->depth--;

@@ -198,6 +198,7 @@ struct hob_session {
     hob_mode mode;
     hob_definitions *definitions;                 /* NULL = none */
     char agent_name[HOB_DEFINITION_NAME_MAX + 1]; /* the one of them that it is; "" = hob's own */
+    bool skills_offered;                          /* the skill tool is there */
     hob_agent_choice *choice;                     /* while options are applied */
     char *cwd;
     hob_buf system; /* the system prompt in force */
@@ -424,6 +425,19 @@ void hob_session_blame_agent(const hob_session *s, hob_error *err); /* for a mod
 /* Its instruction instead of hob's own words; false = it has none. Then the skills that it names. */
 bool hob_session_add_instruction(const hob_session *s, hob_buf *out);
 int hob_session_add_skills(hob_session *s, hob_buf *out, hob_error *err);
+
+/* ---- skill.c ------------------------------------------------------------------------------------------------ */
+int hob_session_offer_skills(hob_session *s, hob_error *err); /* the tool, once there is a skill */
+void hob_session_list_skills(hob_session *s, hob_buf *out);   /* for the system prompt */
+size_t hob_session_skill_folders(hob_session *s, hob_arena *a, hob_str *out, size_t cap);
+void hob_skill_write(const hob_definition *x, hob_str body, hob_buf *out);
+void hob_definition_write_narrow(const hob_definition *x, hob_buf *out); /* {"by","tools"} */
+
+/* ---- expand.c ----------------------------------------------------------------------------------------------- */
+/* A prompt that is a known command as a content block: 1. 0 = it is none, nothing was written. [any] */
+int hob_session_expand(hob_session *s, hob_str typed, hob_buf *out, hob_error *err);
+/* The same for the first of an array of blocks: *out is the whole array. */
+int hob_session_expand_content(hob_session *s, hob_str content, hob_buf *out, hob_error *err);
 
 /* ---- settings.c --------------------------------------------------------------------------------------------- */
 typedef struct hob_model_found {

@@ -190,7 +190,12 @@ static int open_workspace(hob_session *s, const hob_session_opts *o, hob_error *
             return hob_fail(err, HOB_ETOOBIG, 0, "more than 63 further folders");
         roots[n++] = hob_str_z(o->add_dirs[i]);
     }
-    return hob_workspace_open(roots, n, &s->workspace, err);
+    hob_arena *a = hob_arena_create(0);
+    hob_str readable[64];
+    size_t m = hob_session_skill_folders(s, a, readable, HOB_ARRAY_LEN(readable));
+    int rc = hob_workspace_open_with(roots, n, readable, m, &s->workspace, err);
+    hob_arena_destroy(a);
+    return rc;
 }
 
 int hob_session_add_host_tool(hob_session *s, const hob_tool *tool, hob_error *err) {
@@ -232,6 +237,7 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
     if (rc >= 0 && s->given) rc = take_tools(s, s->given->parent, err);
     if (rc >= 0) rc = hob_session_init_memory(s, o, err);
     if (rc >= 0) rc = hob_task_tool_add(s, err);
+    if (rc >= 0) rc = hob_session_offer_skills(s, err);
     return rc;
 }
 

@@ -20,6 +20,7 @@ void hob_strand_finish(hob_strand *st) {
     hob_strand_drop_wire(st);
     hob_strand_drop_answer(st);
     hob_list_remove(&st->link);
+    hob_policy_destroy(st->narrowed);
     hob_free(st->agent);
     hob_free(st->branch);
 }
@@ -51,8 +52,24 @@ hob_tools *hob_strand_tools(const hob_strand *st) {
     return st->tools ? st->tools : st->s->tools;
 }
 
-const hob_policy *hob_strand_policy(const hob_strand *st) {
-    return st->policy ? st->policy : st->s->policy;
+/* What the session's run was told counts for all of its agents. */
+static void make_narrowed(hob_strand *st, const hob_policy *base) {
+    hob_policy *all = hob_run_narrow_policy(&st->s->run, base);
+    hob_policy_destroy(st->narrowed);
+    st->narrowed =
+        st->run == &st->s->run ? hob_policy_ref(all) : hob_run_narrow_policy(st->run, all);
+    hob_policy_destroy(all);
+}
+
+const hob_policy *hob_strand_policy(hob_strand *st) {
+    const hob_policy *base = st->policy ? st->policy : st->s->policy;
+    uint64_t seq = HOB_MAX(st->run->narrow_seq, st->s->run.narrow_seq);
+    if (!seq) return base;
+    if (!st->narrowed || st->narrowed_base != base || st->narrowed_seq != seq)
+        make_narrowed(st, base);
+    st->narrowed_base = base;
+    st->narrowed_seq = seq;
+    return st->narrowed;
 }
 
 const hob_history *hob_strand_history(const hob_strand *st) {

@@ -35,6 +35,10 @@ typedef struct hob_strand {
     hob_model_info model;
     const char *model_name;
     hob_thinking thinking;
+    /* its policy with what its run was told that it may not use any more (narrow.c) */
+    hob_policy *narrowed;
+    const hob_policy *narrowed_base;
+    uint64_t narrowed_seq;
     /* what the provider keeps between calls */
     hob_wire *wire;
     const hob_provider_ops *wire_owner;
@@ -57,7 +61,7 @@ void hob_strand_destroy(hob_strand *st);
 void hob_session_drop_strands(hob_session *s); /* all but its own: their runs are about to go */
 
 hob_tools *hob_strand_tools(const hob_strand *st);
-const hob_policy *hob_strand_policy(const hob_strand *st);
+const hob_policy *hob_strand_policy(hob_strand *st);
 const hob_history *hob_strand_history(const hob_strand *st);
 hob_str hob_strand_system(const hob_strand *st);
 hob_provider *hob_strand_provider(const hob_strand *st);

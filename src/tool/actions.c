@@ -17,11 +17,12 @@ void hob_actions_finish(hob_actions *a) {
     hob_state_finish(&a->changes);
     hob_state_finish(&a->artifacts);
     hob_free(a->transfer);
+    hob_free(a->narrow);
     pthread_mutex_destroy(&a->lock);
 }
 
 bool hob_actions_any(const hob_actions *a) {
-    return a->changes.count || a->artifacts.count || a->transfer || a->escalate ||
+    return a->changes.count || a->artifacts.count || a->transfer || a->narrow || a->escalate ||
            a->skip_summarization;
 }
 
@@ -33,6 +34,7 @@ void hob_actions_write(const hob_actions *a, hob_jsonw *w) {
         hob_state_write(&a->artifacts, HOB_SCOPE_ALL, w);
     }
     if (a->transfer) hob_jsonw_kstr(w, "transfer", hob_str_z(a->transfer));
+    if (a->narrow) hob_jsonw_kraw(w, "narrow", hob_str_z(a->narrow));
     if (a->escalate) hob_jsonw_kbool(w, "escalate", true);
     if (a->skip_summarization) hob_jsonw_kbool(w, "skip_summarization", true);
     hob_jsonw_object_end(w);
@@ -100,6 +102,14 @@ int hob_reply_transfer(hob_reply *r, hob_str agent, hob_error *err) {
     a->transfer = hob_dupz(agent);
     pthread_mutex_unlock(&a->lock);
     return HOB_OK;
+}
+
+void hob_reply_narrow(hob_reply *r, hob_str json) {
+    hob_actions *a = hob_reply_actions(r);
+    pthread_mutex_lock(&a->lock);
+    hob_free(a->narrow);
+    a->narrow = hob_dupz(json);
+    pthread_mutex_unlock(&a->lock);
 }
 
 static void mark(hob_reply *r, bool escalate) {

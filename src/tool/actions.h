@@ -17,6 +17,7 @@ typedef struct hob_actions {
     hob_state changes;    /* an overlay, temp: keys with their values */
     hob_state artifacts;  /* name -> version */
     char *transfer;
+    char *narrow; /* JSON: what may be used from now on (run/narrow.c) */
     bool escalate, skip_summarization;
 } hob_actions;
 

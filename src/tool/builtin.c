@@ -105,7 +105,7 @@ void hob_file_call_start(hob_builtins *b, const hob_tool_call *call, hob_reply *
     }
     f->base.cancel = cancel_file_call;
     f->workspace = hob_workspace_ref(b->env.workspace);
-    f->policy = hob_policy_ref(b->env.policy);
+    f->policy = hob_policy_ref((hob_policy *)(uintptr_t)b->env.policy);
     f->run = run;
     f->work.work = on_work;
     f->work.done = on_work_done;
@@ -188,6 +188,10 @@ int hob_builtins_create(const hob_tool_env *env, hob_tools *t, hob_builtins **ou
     }
     *out = b;
     return HOB_OK;
+}
+
+void hob_builtins_set_policy(hob_builtins *b, const hob_policy *p) {
+    b->env.policy = p;
 }
 
 void hob_builtins_destroy(hob_builtins *b) {

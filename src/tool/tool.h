@@ -89,6 +89,8 @@ void hob_reply_keep(hob_reply *r, hob_arena *a);
 /* A copy of the state that lives as long as the reply, for the call. */
 const hob_state *hob_reply_keep_state(hob_reply *r, const hob_state *s);
 hob_actions *hob_reply_actions(hob_reply *r);
+/* {"by","tools"[]}: until the run ends nothing else may be used. [any] */
+void hob_reply_narrow(hob_reply *r, hob_str json);
 /* For built-in tools: as hob_reply_content with exit code and truncation. [any] */
 void hob_reply_result(hob_reply *r, const hob_tool_result *result);
 /* The same with words instead of result->content. [any] */
@@ -100,7 +102,7 @@ typedef struct hob_tool_env {
     hob_pool *pool;
     hob_exec *exec;
     hob_workspace *workspace;
-    hob_policy *policy;        /* asked again about what a link leads to; NULL = nobody */
+    const hob_policy *policy;  /* asked again about what a link leads to; NULL = nobody */
     const char *const *envp;   /* environment given to commands (already filtered) */
     size_t max_head, max_tail; /* kept output of a command; 0 = 32 KiB each */
     int64_t timeout_ms;        /* of a command that names none; 0 = 120 s */
@@ -111,5 +113,7 @@ typedef struct hob_tool_env {
 typedef struct hob_builtins hob_builtins;
 int hob_builtins_create(const hob_tool_env *env, hob_tools *t, hob_builtins **out, hob_error *err);
 void hob_builtins_destroy(hob_builtins *b);
+/* For the calls that start from now on; borrowed until the next one. */
+void hob_builtins_set_policy(hob_builtins *b, const hob_policy *p);
 
 #endif

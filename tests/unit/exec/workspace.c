@@ -243,6 +243,34 @@ static void test_exec_workspace__tells_where_a_link_leads(void **state) {
     hob_buf_finish(&out);
 }
 
+static void test_exec_workspace__further_folders_are_for_reading_only(void **state) {
+    fixture *f = *state;
+    char path[2][320];
+    hob_error err = {0};
+    hob_buf out;
+    hob_str roots[] = {hob_str_z(hob_test_path(&f->base, "proj"))};
+    snprintf(path[0], sizeof path[0], "%s/second", f->base.path);
+    snprintf(path[1], sizeof path[1], "%s/proj/sub", f->base.path);
+    hob_str readable[] = {hob_str_z(path[0]), hob_str_z(path[1]), HOB_STR("/no/such/folder")};
+    hob_workspace_close(f->w);
+    assert_ok(hob_workspace_open_with(roots, 1, readable, 3, &f->w, &err), err);
+    assert_int_equal(opens(f, hob_test_path(&f->base, "second/d.txt")), 'd');
+    assert_int_equal(opens(f, hob_test_path(&f->base, "second/../secret")), HOB_EACCES);
+    assert_int_equal(hob_workspace_write(f->w, hob_str_z(hob_test_path(&f->base, "second/d.txt")),
+                                         HOB_STR("x"), &err),
+                     HOB_EACCES);
+    assert_non_null(strstr(err.message, "for reading only"));
+    hob_buf_init(&out, 4096);
+    assert_int_equal(hob_workspace_folder(f->w, hob_str_z(path[0]), &out, &err), HOB_EACCES);
+    hob_buf_finish(&out);
+    assert_int_equal(hob_workspace_roots(f->w), 1);
+    /* what lies in the workspace stays what it was */
+    assert_ok(hob_workspace_write(f->w, HOB_STR("sub/b.txt"), HOB_STR("x"), &err), err);
+    assert_ok(hob_workspace_write(f->w, hob_str_z(hob_test_path(&f->base, "proj/sub/b.txt")),
+                                  HOB_STR("y"), &err),
+              err);
+}
+
 static void test_exec_workspace__needs_a_real_folder_as_root(void **state) {
     fixture *f = *state;
     hob_workspace *w = NULL;
@@ -343,6 +371,7 @@ int main(void) {
         T(test_exec_workspace__tells_missing_from_forbidden),
         T(test_exec_workspace__tells_the_real_path_of_a_folder),
         T(test_exec_workspace__tells_where_a_link_leads),
+        T(test_exec_workspace__further_folders_are_for_reading_only),
         T(test_exec_workspace__needs_a_real_folder_as_root),
         TW(test_exec_workspace__the_walk_opens_what_is_beneath),
         TW(test_exec_workspace__the_walk_follows_no_link_and_no_dots),
