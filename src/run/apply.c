@@ -166,6 +166,7 @@ static void run_finished(hob_run *r, const hob_event *e, const hob_json *d) {
     r->left = r->phase;
     r->phase = HOB_PHASE_IDLE;
     if (cut_short) return;
+    hob_run_widen(r);
     r->ncalls = 0;
     r->temp_named = false;
 }

@@ -128,12 +128,15 @@ int hob_session_prompt_content(hob_session *s, hob_str content, hob_error *err) 
     return rc;
 }
 
+/* Whose words they are: only a user's can be a command. */
+typedef enum voice { USERS, MODELS } voice;
+
 /* One block: what the text says, or what the command that it names stands for. */
-static int text_content(hob_session *s, hob_str text, hob_buf *out, hob_error *err) {
+static int text_content(hob_session *s, hob_str text, voice v, hob_buf *out, hob_error *err) {
     if (!hob_str_trim(text).n) return hob_fail(err, HOB_EINVAL, 0, "the message is empty");
     hob_buf block;
     hob_buf_init(&block, HOB_EVENT_MAX / 2);
-    int rc = hob_session_expand(s, text, &block, err);
+    int rc = v == USERS ? hob_session_expand(s, text, &block, err) : 0;
     if (rc == 0) {
         hob_buf_addz(&block, "{\"type\":\"text\",\"text\":");
         hob_json_quote(&block, text);
@@ -153,7 +156,7 @@ static int text_content(hob_session *s, hob_str text, hob_buf *out, hob_error *e
 int hob_session_begin(hob_session *s, hob_str text, hob_error *err) {
     hob_buf content;
     hob_buf_init(&content, HOB_EVENT_MAX / 2);
-    int rc = text_content(text, &content, err);
+    int rc = text_content(s, text, MODELS, &content, err);
     if (rc >= 0) rc = hob_session_say_settings(s, err);
     if (rc >= 0) rc = hob_session_repair(s, err);
     hob_input in = {.kind = HOB_INPUT_PROMPT, .content = hob_buf_str(&content)};
@@ -187,7 +190,7 @@ static int send_text(hob_session *s, hob_input_kind kind, hob_str text, hob_erro
     int rc = hob_session_enter(s, err);
     if (rc < 0) return rc;
     hob_buf_init(&content, HOB_EVENT_MAX / 2);
-    rc = text_content(s, text, &content, err);
+    rc = text_content(s, text, USERS, &content, err);
     if (rc >= 0) {
         command c = {.in = {.kind = kind, .content = hob_buf_str(&content)}};
         rc = run_command(s, &c, kind == HOB_INPUT_PROMPT ? start_prompt : start_queue, err);
