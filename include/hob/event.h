@@ -43,7 +43,8 @@ extern "C" {
       "model, attempt, message, reserved_tokens, output_limit, reserved_usd?")                     \
     X(ASSISTANT_MESSAGE, assistant_message, 1, "A whole answer of the model.",                     \
       "message, model, stop(done|tools|length|refusal|continue|aborted), content[], usage{}, "     \
-      "cost_usd, response_id?, by?(before|run|after)")                                             \
+      "cost_usd, response_id?, by?(before|run|after), callback?(before_model|after_model), "       \
+      "actions?{transfer, escalate}")                                                              \
     X(MODEL_CALL_FAILED, model_call_failed, 1, "A request to the model failed.",                   \
       "message, attempt, code, status?, error, retryable, shown, retry_after_ms?, jitter, "        \
       "usage?{}, cost_usd?")                                                                       \

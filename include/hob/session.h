@@ -89,6 +89,9 @@ typedef struct hob_session_opts {
     hob_str
         state; /* JSON object: what a new session (or a copy, over what it copies) begins with; temp: keys in it
                       are left out */
+    /* Called before the agents' own, whichever agent works (docs/callbacks.md). Without a team before_agent and
+     * after_agent are not called. */
+    const hob_agent_callbacks *callbacks;
 } hob_session_opts;
 #define HOB_SESSION_OPTS_INIT                                                                      \
     { .size = sizeof(hob_session_opts) }

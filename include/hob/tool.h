@@ -68,6 +68,9 @@ typedef struct hob_tool {
 HOB_API void hob_reply_text(hob_reply *r, hob_outcome outcome, hob_str text);
 /* As above with content blocks: a JSON array of {"type":"text",…} and {"type":"image",…}. */
 HOB_API void hob_reply_content(hob_reply *r, hob_outcome outcome, hob_str content_json);
+/* Nothing to say, go on: the answer of a callback (hob/agent.h) that lets things take their course. Of a tool it is an
+ * empty result. */
+HOB_API void hob_reply_pass(hob_reply *r);
 /* Output while the work goes on; becomes tool_output_delta. Before the answer only. [any] */
 HOB_API void hob_reply_output(hob_reply *r, hob_str chunk);
 

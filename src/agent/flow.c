@@ -119,11 +119,13 @@ static hob_point point_from(hob_str name) {
     return HOB_POINT_NONE;
 }
 
-hob_agent_fn hob_flow_function(const hob_frame *fr, hob_point p) {
-    const hob_agent_callbacks *c = fr->agent->o.callbacks;
+static bool has(const hob_agent_callbacks *c, hob_point p) {
+    return c && (p == HOB_POINT_BEFORE ? c->before_agent : c->after_agent);
+}
+
+bool hob_flow_calls(const hob_flow *f, const hob_frame *fr, hob_point p) {
     if (p == HOB_POINT_RUN) return fr->agent->o.run;
-    if (!c) return NULL;
-    return p == HOB_POINT_BEFORE ? c->before_agent : c->after_agent;
+    return has(f->callbacks, p) || has(fr->agent->o.callbacks, p);
 }
 
 /* ---- who set what, while agents work side by side ------------------------------------------------------ */

@@ -65,7 +65,8 @@ typedef struct hob_frame {
 
 typedef struct hob_flow {
     hob_agent *root;
-    hob_frame *frames; /* in the order of the tree, parents first */
+    const hob_agent_callbacks *callbacks; /* the session's, for every agent; NULL = none */
+    hob_frame *frames;                    /* in the order of the tree, parents first */
     size_t n;
     bool begun;          /* agents of this run were started */
     hob_map *writers;    /* state key -> branch that set it, while agents work side by side */
@@ -121,6 +122,7 @@ bool hob_flow_slot_done(const hob_flow *f, size_t slot);
 const char *hob_point_name(hob_point p);
 /* What the state gets of its final answer: a JSON text. */
 void hob_flow_output(const hob_frame *fr, hob_buf *out);
-hob_agent_fn hob_flow_function(const hob_frame *fr, hob_point p); /* NULL = it has none */
+/* Whether a function of the host is to be called there: the agent's, or the session's. */
+bool hob_flow_calls(const hob_flow *f, const hob_frame *fr, hob_point p);
 
 #endif

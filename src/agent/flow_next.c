@@ -140,7 +140,7 @@ static int wind_up(const next *n, size_t i, ending *e) {
         if (well && fr->agent->o.output_key) return store_output(n, i);
     }
     bool asked = fr->passed & 1u << HOB_POINT_AFTER || n->root->ending;
-    if (well && !asked && hob_flow_function(fr, HOB_POINT_AFTER))
+    if (well && !asked && hob_flow_calls(n->f, fr, HOB_POINT_AFTER))
         return call_back(n, i, HOB_POINT_AFTER);
     return finish(n, i, e);
 }
@@ -364,7 +364,7 @@ static int ask(const next *n, size_t i) {
     if (fr->state != HOB_FRAME_ACTIVE) return HOB_SAID_NOTHING;
     if (fr->point) return next_point(n, i);
     bool fresh = !(fr->passed & 1u << HOB_POINT_BEFORE);
-    if (fresh && hob_flow_function(fr, HOB_POINT_BEFORE) && !fr->run->ending)
+    if (fresh && hob_flow_calls(n->f, fr, HOB_POINT_BEFORE) && !fr->run->ending)
         return call_back(n, i, HOB_POINT_BEFORE);
     if (fr->replaced || fr->faulted)
         end_of_strand(n, fr, &e);

@@ -81,6 +81,7 @@ void hob_state_assign(hob_state *s, hob_str key, hob_str value);
 /* An overlay is a state whose pairs without a value stand for keys to remove: several changes laid one over the other,
  * the later one counts. */
 void hob_overlay_add(hob_state *o, const hob_change *c);
+void hob_overlay_merge(hob_state *o, const hob_state *later); /* another one, over it */
 int hob_overlay_check(const hob_state *o, const hob_state *s, const hob_state_limits *limits,
                       hob_error *err); /* as hob_change_check */
 void hob_overlay_apply(const hob_state *o, unsigned scopes, hob_state *s);

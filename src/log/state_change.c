@@ -234,6 +234,15 @@ void hob_overlay_add(hob_state *o, const hob_change *c) {
     for (size_t i = 0; i < c->n; i++) hob_state_put(o, c->pairs[i]);
 }
 
+void hob_overlay_merge(hob_state *o, const hob_state *later) {
+    hob_str key = HOB_STR_NULL, value;
+    while (hob_state_next(later, key, &key, &value)) {
+        hob_pair *p = hob_pair_create(key, value);
+        hob_state_put(o, p);
+        hob_pair_unref(p);
+    }
+}
+
 void hob_overlay_apply(const hob_state *o, unsigned which, hob_state *s) {
     hob_str key = HOB_STR_NULL, value;
     while (hob_state_next(o, key, &key, &value))

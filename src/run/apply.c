@@ -322,6 +322,7 @@ static int assistant_message(hob_run *r, const hob_json *d, hob_error *err) {
     if (stop != HOB_STOP_NONE) count_context(r, d);
     int rc = read_calls(r, d, err);
     if (rc < 0) return rc;
+    hob_run_read_wishes(r, hob_json_get(d, "actions"));
     r->cut = stop == HOB_STOP_LENGTH || stop == HOB_STOP_NONE;
     r->steered = r->unheard;
     r->want_model = r->ncalls > 0 || stop == HOB_STOP_CONTINUE || r->unheard;

@@ -211,6 +211,8 @@ static int on_model_finished(const hob_run *r, const hob_input *in, hob_draft *o
     hob_usage_write(&w, "usage", &in->usage);
     write_cost(&w, in->cost_usd);
     hob_jsonw_kstr_opt(&w, "response_id", in->response_id);
+    hob_jsonw_kstr_opt(&w, "callback", in->by);
+    if (in->actions.n) hob_jsonw_kraw(&w, "actions", in->actions);
     hob_say_end(&w);
     return HOB_SAID_LAST;
 }

@@ -254,8 +254,9 @@ typedef enum hob_input_kind {
     HOB_INPUT_FOLLOW_UP, /* content */
     HOB_INPUT_CANCEL,    /* ending (CANCEL, ABORT, SETTLE), fate */
     HOB_INPUT_RESUME,
-    HOB_INPUT_VERDICT,        /* call, approved, text = reason, by */
-    HOB_INPUT_MODEL_FINISHED, /* content, stop, usage, cost, response_id */
+    HOB_INPUT_VERDICT, /* call, approved, text = reason, by */
+    HOB_INPUT_MODEL_FINISHED, /* content, stop, usage, cost, response_id; by = the function of the host that answered
+                                 instead, actions */
     HOB_INPUT_MODEL_FAILED, /* code, sub, retryable, shown, retry_after, text, usage, cost, jitter, content of
                                  what was shown (kept if the run is ending) */
     HOB_INPUT_TOOL_FINISHED /* call, outcome, content, exit_code, truncated, actions */
@@ -360,6 +361,7 @@ void hob_run_reserve(const hob_run *r, const hob_run_env *env, int64_t *prompt, 
 /* state.c */
 void hob_run_batch_begin(hob_run *r);
 void hob_run_batch_done(hob_run *r);
+void hob_run_read_wishes(hob_run *r, const hob_json *actions); /* of functions around the model */
 void hob_call_read_actions(hob_run *r, hob_call *c, const hob_json *actions);
 void hob_run_state_changed(hob_run *r, const hob_event *e, const hob_json *d);
 int hob_run_say_state(const hob_run *r, hob_draft *out);

@@ -38,6 +38,11 @@ void hob_run_batch_begin(hob_run *r) {
     r->transfer = HOB_STR_NULL;
 }
 
+void hob_run_read_wishes(hob_run *r, const hob_json *actions) {
+    r->escalate = hob_json_get_bool(actions, "escalate", false);
+    r->transfer = hob_arena_dup(r->arena, hob_json_get_str(actions, "transfer"));
+}
+
 /* ---- saying it --------------------------------------------------------------------------------- */
 
 /* Names without their values: as if they were set to null, which is not written. */

@@ -138,18 +138,23 @@ static int next_event(hob_session *s, hob_draft *out) {
     return s->crew ? hob_crew_next(s->crew, out) : HOB_SAID_NOTHING;
 }
 
-/* An answer of a function of the host; values of temp: keys that the log only names join the state here. */
+int hob_session_append_changes(hob_session *s, hob_draft *d, const hob_state *changes,
+                               hob_error *err) {
+    int rc = hob_session_append(s, d, err);
+    if (rc < 0) return rc;
+    hob_overlay_apply(changes, HOB_SCOPE_TEMP, &s->view->state);
+    s->temp_kept = true;
+    return rc;
+}
+
 static int say_answer(hob_session *s, const hob_flow_answer *a, hob_error *err) {
     hob_draft d;
     int said = HOB_SAID_MORE, rc = HOB_OK;
     while (said == HOB_SAID_MORE && rc >= 0) {
         said = hob_flow_answered(s->crew->flow, &s->run, a, &d, err);
         if (said < 0) return said;
-        bool state = d.type == HOB_EVENT_STATE_CHANGED;
-        rc = hob_session_append(s, &d, err);
-        if (rc < 0 || !state) continue;
-        hob_overlay_apply(a->changes, HOB_SCOPE_TEMP, &s->view->state);
-        s->temp_kept = true;
+        rc = d.type == HOB_EVENT_STATE_CHANGED ? hob_session_append_changes(s, &d, a->changes, err)
+                                               : hob_session_append(s, &d, err);
     }
     return rc;
 }

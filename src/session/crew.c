@@ -10,6 +10,7 @@ hob_crew *hob_crew_create(hob_session *s, hob_agent *root) {
     hob_crew *c = HOB_NEW(hob_crew);
     c->s = s;
     c->flow = hob_flow_create(root);
+    c->flow->callbacks = &s->callbacks;
     c->members = hob_alloc(c->flow->n * sizeof *c->members);
     for (size_t i = 0; i < c->flow->n; i++) {
         hob_buf_init(&c->members[i].system, SYSTEM_MAX);
@@ -44,6 +45,7 @@ void hob_crew_destroy(hob_crew *c) {
 void hob_crew_reset(hob_crew *c) {
     for (size_t i = 0; i < c->flow->n; i++) dismiss(&c->members[i]);
     hob_flow *fresh = hob_flow_create(c->flow->root);
+    fresh->callbacks = c->flow->callbacks;
     hob_flow_destroy(c->flow);
     c->flow = fresh;
 }

@@ -7,6 +7,7 @@
  *   rights     the parent's policy, the same person to ask; what the agent's definition takes away comes on top of
  *              that when the child is opened, as with any session that is an agent (agent.c)
  *   folders    the parent's roots
+ *   callbacks  the session's: what guards the parent's calls guards the child's
  *   tools      the parent's built-in and host tools that the policy still offers (settings.c copies them)
  *   model      the parent's, unless the definition names another
  *   memory     the parent's tenant, if the parent has one
@@ -109,6 +110,7 @@ static void fill_options(hob_session *parent, const hob_definition *x, hob_arena
     o->definitions = parent->definitions;
     o->app_name = hob_arena_dup(a, hob_str_z(parent->app_name));
     o->user_id = hob_arena_dup(a, hob_str_z(parent->user_id));
+    o->callbacks = parent->callbacks.size ? &parent->callbacks : NULL;
 }
 
 void hob_child_inherit(hob_session *parent, const hob_definition *agent, hob_arena *a,

@@ -3,7 +3,11 @@
  *
  * A tool that is told to stop gets some time to say what it did. One that says nothing becomes `unknown`, unless it only
  * reads. What it answers later is dropped.
+ *
+ * Functions of the host may stand around it (callback.h): before_tool answers in its place, after_tool sees every result,
+ * the tool's or before_tool's, and may put another in its place. What they ask for becomes part of the one outcome.
  */
+#include "session/callback.h"
 #include "session/session.h"
 
 enum { GRACE_MS = 5000, HARD_GRACE_MS = 250, DEFAULT_TIMEOUT_MS = 600000 };
@@ -14,10 +18,16 @@ typedef struct tool_flight {
     hob_tool_call
         *call; /* lives with the reply: a tool may still read it after the receiver is gone */
     hob_reply *reply;
+    hob_arena *arena; /* of the call, until it has a reply */
     hob_timer timeout, grace;
     int64_t started;
     uint64_t started_seq;
-    size_t shown; /* bytes of output passed on */
+    size_t shown;           /* bytes of output passed on */
+    hob_callback *callback; /* a function of the host is at work */
+    hob_actions asked;      /* by the tool and by such functions */
+    bool answered;          /* `result` is there; after_tool looks at it */
+    hob_tool_result result; /* its content is in `content` */
+    hob_buf content;
 } tool_flight;
 
 /* ---- outcomes ---------------------------------------------------------------------------------------------- */
@@ -31,7 +41,8 @@ static void give(hob_flight *f, const hob_tool_result *r) {
     hob_buf_init(&content, HOB_EVENT_MAX);
     hob_buf_init(&actions, HOB_EVENT_MAX);
     hob_buf_add(&content, r->content);
-    if (r->actions) hob_strand_take_actions(st, call, r->actions, &actions, &content);
+    if (t && hob_actions_any(&t->asked))
+        hob_strand_take_actions(st, call, &t->asked, &actions, &content);
     hob_input in = {.kind = HOB_INPUT_TOOL_FINISHED,
                     .call = hob_str_z(call),
                     .outcome = r->outcome,
@@ -57,6 +68,50 @@ static void give_text(hob_flight *f, hob_outcome o, const char *text) {
     hob_buf_finish(&content);
 }
 
+/* ---- functions of the host around it ------------------------------------------------------------------------ */
+
+static void take(tool_flight *t, const hob_callback_answer *a) {
+    hob_actions_add(&t->asked, a->actions);
+    hob_callback_drop(t->callback);
+    t->callback = NULL;
+}
+
+static void on_after_tool(void *user, const hob_callback_answer *a) {
+    tool_flight *t = user;
+    take(t, a);
+    if (a->speaks)
+        give(t->f,
+             &(hob_tool_result){.outcome = a->outcome, .content = a->content, .exit_code = -1});
+    else
+        give(t->f, &t->result);
+}
+
+static bool plan(const tool_flight *t, hob_hook point, hob_callback_plan *p) {
+    if (!hob_callback_find(t->f->strand, point, p)) return false;
+    p->tool = t->call->tool;
+    p->call = t->call->call;
+    p->args = t->call->args;
+    p->changes = &t->asked.changes;
+    return true;
+}
+
+/* A result, whoever made it. */
+static void conclude(tool_flight *t, const hob_tool_result *r) {
+    hob_callback_plan p;
+    if (t->f->stopping == HOB_ENDING_ABORT || !plan(t, HOB_HOOK_AFTER_TOOL, &p)) {
+        give(t->f, r);
+        return;
+    }
+    hob_buf_add(&t->content, r->content);
+    t->result = *r;
+    t->result.content = p.content = hob_buf_str(&t->content);
+    t->answered = true;
+    hob_timer_stop(&t->timeout);
+    t->callback = hob_callback_start(t->f->strand, &p, on_after_tool, t);
+}
+
+/* ---- the tool ------------------------------------------------------------------------------------------------ */
+
 static void on_output(void *user, hob_str chunk) {
     tool_flight *t = user;
     hob_tool_output o = {
@@ -68,7 +123,8 @@ static void on_output(void *user, hob_str chunk) {
 static void on_done(void *user, const hob_tool_result *r) {
     tool_flight *t = user;
     t->reply = NULL;
-    give(t->f, r);
+    if (r->actions) hob_actions_add(&t->asked, r->actions);
+    conclude(t, r);
 }
 
 static void on_timeout(hob_timer *timer) {
@@ -82,7 +138,11 @@ static void on_timeout(hob_timer *timer) {
 
 static void on_grace_over(hob_timer *timer) {
     tool_flight *t = HOB_CONTAINER(timer, tool_flight, grace);
-    if (t->tool.class_ == HOB_TOOL_READ_ONLY)
+    if (t->answered)
+        give_text(t->f, HOB_OUTCOME_ERROR,
+                  "error: the call was made, and after_tool was told to stop before it had looked "
+                  "at the result");
+    else if (t->tool.class_ == HOB_TOOL_READ_ONLY)
         give_text(t->f, HOB_OUTCOME_CANCELLED, "cancelled");
     else
         give_text(t->f, HOB_OUTCOME_UNKNOWN,
@@ -110,36 +170,74 @@ static hob_tool_call *make_call(const hob_strand *st, const hob_call *c, hob_are
     return call;
 }
 
-static int start(hob_flight *f, const hob_effect *e) {
+/* The session's, with what before_tool changed. */
+static const hob_state *keep_state(tool_flight *t) {
+    hob_state with;
+    hob_state_copy(&with, &t->f->s->view->state);
+    hob_overlay_apply(&t->asked.changes, HOB_SCOPE_ALL, &with);
+    const hob_state *kept = hob_reply_keep_state(t->reply, &with);
+    hob_state_finish(&with);
+    return kept;
+}
+
+static void run_tool(tool_flight *t) {
     static const hob_reply_handler handler = {on_output, on_done};
-    hob_session *s = f->s;
+    hob_session *s = t->f->s;
+    hob_runtime *rt = s->rt;
+    hob_timer_start(&t->timeout, hob_loop_now(rt->loop) + t->tool.timeout_ms);
+    t->reply = hob_reply_create(rt->loop, &handler, t);
+    hob_reply_keep(t->reply, t->arena);
+    t->arena = NULL;
+    t->call->state = keep_state(t);
+    hob_crash_point("effect.tool.before");
+    if (s->builtins) hob_builtins_set_policy(s->builtins, hob_strand_policy(t->f->strand));
+    rt->depth++;
+    t->tool.run(t->call, t->reply, t->tool.user);
+    rt->depth--;
+    hob_crash_point("effect.tool.after");
+}
+
+static void on_before_tool(void *user, const hob_callback_answer *a) {
+    tool_flight *t = user;
+    take(t, a);
+    if (a->speaks)
+        conclude(t,
+                 &(hob_tool_result){.outcome = a->outcome, .content = a->content, .exit_code = -1});
+    else
+        run_tool(t);
+}
+
+static tool_flight *take_off(hob_flight *f, const hob_tool *tool, const hob_call *call) {
+    hob_loop *loop = f->s->rt->loop;
+    tool_flight *t = f->impl = HOB_NEW(tool_flight);
+    t->f = f;
+    t->tool = *tool;
+    t->started = hob_session_now(f->s);
+    t->started_seq = call->started_seq;
+    if (!t->tool.timeout_ms) t->tool.timeout_ms = DEFAULT_TIMEOUT_MS;
+    t->arena = hob_arena_create(HOB_EVENT_MAX * 2u);
+    t->call = make_call(f->strand, call, t->arena);
+    hob_actions_init(&t->asked);
+    hob_buf_init(&t->content, HOB_EVENT_MAX);
+    hob_timer_init(&t->timeout, loop, on_timeout);
+    hob_timer_init(&t->grace, loop, on_grace_over);
+    return t;
+}
+
+static int start(hob_flight *f, const hob_effect *e) {
     const hob_tool *tool = hob_tools_find(hob_strand_tools(f->strand), e->call->name);
+    hob_callback_plan p;
     hob_error err;
     if (!tool) { /* a tool of the host that this program does not have any more */
         hob_fail(&err, HOB_ENOENT, 0, "error: there is no tool %.*s now", HOB_FMT(e->call->name));
         hob_flight_fail(f, HOB_ENOENT, &err);
         return HOB_ENOENT;
     }
-    tool_flight *t = f->impl = HOB_NEW(tool_flight);
-    t->f = f;
-    t->tool = *tool;
-    hob_arena *arena = hob_arena_create(HOB_EVENT_MAX * 2u);
-    t->started = hob_session_now(s);
-    t->started_seq = e->call->started_seq;
-    if (!t->tool.timeout_ms) t->tool.timeout_ms = DEFAULT_TIMEOUT_MS;
-    t->call = make_call(f->strand, e->call, arena);
-    hob_timer_init(&t->timeout, s->rt->loop, on_timeout);
-    hob_timer_init(&t->grace, s->rt->loop, on_grace_over);
-    hob_timer_start(&t->timeout, hob_loop_now(s->rt->loop) + t->tool.timeout_ms);
-    t->reply = hob_reply_create(s->rt->loop, &handler, t);
-    hob_reply_keep(t->reply, arena);
-    t->call->state = hob_reply_keep_state(t->reply, &s->view->state);
-    hob_crash_point("effect.tool.before");
-    if (s->builtins) hob_builtins_set_policy(s->builtins, hob_strand_policy(f->strand));
-    s->rt->depth++;
-    t->tool.run(t->call, t->reply, t->tool.user);
-    s->rt->depth--;
-    hob_crash_point("effect.tool.after");
+    tool_flight *t = take_off(f, tool, e->call);
+    if (plan(t, HOB_HOOK_BEFORE_TOOL, &p))
+        t->callback = hob_callback_start(f->strand, &p, on_before_tool, t);
+    else
+        run_tool(t);
     return HOB_OK;
 }
 
@@ -151,14 +249,26 @@ static void tell_to_stop(const tool_flight *t, bool hard) {
     rt->depth--;
 }
 
+/* Nothing was done: the tool has not been called. */
+static void stop_before(tool_flight *t) {
+    hob_error cancelled = {.code = HOB_ECANCELLED};
+    hob_callback_drop(t->callback);
+    t->callback = NULL;
+    hob_flight_fail(t->f, HOB_ECANCELLED, &cancelled);
+}
+
 static void stop(hob_flight *f, bool hard) {
     tool_flight *t = f->impl;
     if (!t) return; /* its outcome is on the way */
+    if (t->callback && !t->answered) {
+        stop_before(t);
+        return;
+    }
     int64_t grace = hard ? HARD_GRACE_MS : GRACE_MS;
     if (t->tool.flags & HOB_TOOL_PARALLEL) grace *= 2; /* what works below it gets as much first */
     hob_timer_stop(&t->timeout);
     hob_timer_start(&t->grace, hob_loop_now(f->s->rt->loop) + grace);
-    tell_to_stop(t, hard);
+    if (t->reply) tell_to_stop(t, hard);
 }
 
 static void destroy(hob_flight *f) {
@@ -168,8 +278,12 @@ static void destroy(hob_flight *f) {
         hob_reply_drop(t->reply);
         tell_to_stop(t, true);
     }
+    hob_callback_drop(t->callback);
     hob_timer_stop(&t->timeout);
     hob_timer_stop(&t->grace);
+    hob_arena_destroy(t->arena);
+    hob_actions_finish(&t->asked);
+    hob_buf_finish(&t->content);
     hob_free(t);
 }
 

@@ -196,6 +196,7 @@ struct hob_session {
     hob_limits limits;
     hob_policy *policy;
     hob_mode mode;
+    hob_agent_callbacks callbacks;                /* size 0 = none */
     hob_definitions *definitions;                 /* NULL = none */
     char agent_name[HOB_DEFINITION_NAME_MAX + 1]; /* the one of them that it is; "" = hob's own */
     bool skills_offered;                          /* the skill tool is there */
@@ -291,6 +292,10 @@ int hob_session_input(hob_session *s, hob_input *in, hob_error *err);
 void hob_session_outcome(hob_session *s, hob_input *in);
 /* A draft of the session's own (settings, notes). */
 int hob_session_append(hob_session *s, hob_draft *d, hob_error *err);
+/* A state_changed with what a function of the host changed: values of temp: keys, which the log only names, join the
+ * state here. */
+int hob_session_append_changes(hob_session *s, hob_draft *d, const hob_state *changes,
+                               hob_error *err);
 /* Applies to the views; `data` is the event's, parsed. */
 int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err);
 void hob_session_commit(hob_session *s);

@@ -241,12 +241,20 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
     return rc;
 }
 
+static int take_callbacks(hob_session *s, const hob_agent_callbacks *c, hob_error *err) {
+    if (!c) return HOB_OK;
+    int rc = hob_take_options(&s->callbacks, sizeof s->callbacks, c, c->size, err);
+    if (rc >= 0) s->callbacks.size = sizeof s->callbacks;
+    return rc;
+}
+
 int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err) {
     s->flags = o->flags;
     s->approver = o->approver;
     s->definitions = hob_definitions_ref(o->definitions);
     if (!s->given) s->depth = s->view->depth;
-    int rc = hob_session_choose_agent(s, o, err);
+    int rc = take_callbacks(s, o->callbacks, err);
+    if (rc >= 0) rc = hob_session_choose_agent(s, o, err);
     if (rc >= 0) rc = choose_policy(s, o, err);
     if (rc >= 0) rc = hob_session_narrow_to_agent(s, err);
     if (rc >= 0) rc = add_tools(s, o, err);

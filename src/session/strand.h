@@ -46,6 +46,7 @@ typedef struct hob_strand {
     hob_answer *answer;
     char answer_message[24];
     char answer_run[64];
+    bool answer_held;              /* it is not streamed: after_model will see it first */
     uint64_t answer_seq;           /* of its model_call_started */
     uint64_t answer_end;           /* of the event that ended it; 0 = it is being made */
     hob_provider *answer_provider; /* who makes it: the strand's model may change meanwhile */

@@ -195,7 +195,7 @@ bool hob_session_stream_before(hob_session *s, const hob_event *e) {
 static void stream_strand(hob_strand *st) {
     hob_session *s = st->s;
     uint64_t seen = s->reading ? s->cursor : s->durable;
-    if (!st->answer || seen < st->answer_seq) return;
+    if (!st->answer || st->answer_held || seen < st->answer_seq) return;
     if (st->answer_end && seen >= st->answer_end)
         hob_strand_close_answer(st);
     else if (!s->reading)

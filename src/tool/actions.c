@@ -21,6 +21,16 @@ void hob_actions_finish(hob_actions *a) {
     pthread_mutex_destroy(&a->lock);
 }
 
+void hob_actions_add(hob_actions *a, const hob_actions *later) {
+    hob_overlay_merge(&a->changes, &later->changes);
+    hob_overlay_merge(&a->artifacts, &later->artifacts);
+    a->escalate = a->escalate || later->escalate;
+    a->skip_summarization = a->skip_summarization || later->skip_summarization;
+    if (!later->transfer) return;
+    hob_free(a->transfer);
+    a->transfer = hob_dupz(hob_str_z(later->transfer));
+}
+
 bool hob_actions_any(const hob_actions *a) {
     return a->changes.count || a->artifacts.count || a->transfer || a->narrow || a->escalate ||
            a->skip_summarization;

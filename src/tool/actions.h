@@ -23,6 +23,8 @@ typedef struct hob_actions {
 
 void hob_actions_init(hob_actions *a);
 void hob_actions_finish(hob_actions *a);
+/* What was asked for later: it counts more. Both are answered. */
+void hob_actions_add(hob_actions *a, const hob_actions *later);
 bool hob_actions_any(const hob_actions *a);
 /* As tool_finished has them: temp: keys by name only. */
 void hob_actions_write(const hob_actions *a, hob_jsonw *w);

@@ -254,6 +254,11 @@ void hob_reply_text(hob_reply *r, hob_outcome outcome, hob_str text) {
     hob_buf_finish(&shown);
 }
 
+void hob_reply_pass(hob_reply *r) {
+    hob_reply_words(r, &(hob_tool_result){.outcome = HOB_OUTCOME_OK, .exit_code = -1},
+                    HOB_STR_NULL);
+}
+
 static bool is_block(const hob_json *b) {
     hob_str type = hob_json_get_str(b, "type");
     if (hob_str_eqz(type, "text")) return hob_json_is(hob_json_get(b, "text"), HOB_JSON_STRING);
