@@ -72,12 +72,16 @@ typedef struct hob_page_opts {
     const char *session; /* runs of this session only */
     const char *status;  /* runs with this status only */
     const char *cursor;
-    size_t limit; /* 0 = 50 */
+    size_t limit;       /* 0 = 50 */
+    const char *parent; /* sessions that work for this one, the newest made first */
+    unsigned flags;     /* HOB_PAGE_… */
 } hob_page_opts;
 #define HOB_PAGE_OPTS_INIT                                                                         \
-    { sizeof(hob_page_opts), NULL, NULL, NULL, NULL, 0 }
+    { .size = sizeof(hob_page_opts) }
+enum { HOB_PAGE_ALL = 1 }; /* sessions: sub-agents too, the newest made first; not with cwd */
 
-/* Reads index rows only, never a log. Blocking. [any] */
+/* Reads index rows only, never a log. Sessions that work for another have "parent"; they are listed only when asked
+ * for. Blocking. [any] */
 HOB_API int hob_runtime_sessions(hob_runtime *rt, const hob_page_opts *o, hob_page **out,
                                  hob_error *err);
 HOB_API int hob_runtime_runs(hob_runtime *rt, const hob_page_opts *o, hob_page **out,
@@ -88,6 +92,7 @@ HOB_API int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page *
 /* Stored events with seq > after, as rows; `limit` 0 = 1000. The session may be owned by anybody. */
 HOB_API int hob_runtime_events(hob_runtime *rt, const char *session, uint64_t after, size_t limit,
                                hob_page **out, hob_error *err);
+/* With its sub-agents, whose work is part of it. HOB_EBUSY: one of them is open; nothing was removed. */
 HOB_API int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err);
 /* Names that can be given as a model: rows {"name","provider","context","output","priced","key"}. */
 HOB_API int hob_runtime_models(hob_runtime *rt, hob_page **out, hob_error *err);

@@ -125,6 +125,7 @@ static void start_closing(hob_op *op) {
     hob_session *s = op->s;
     hob_input cancel = {.kind = HOB_INPUT_CANCEL, .ending = *(hob_ending *)op->user};
     s->closing = true;
+    hob_tracker_stop(s);
     int rc = s->left_alone ? HOB_OK : hob_session_input(s, &cancel, &op->err);
     hob_session_publish(s);
     hob_op_done(op, rc, &op->err);
@@ -140,7 +141,8 @@ static void start_goodbye(hob_op *op) {
     hob_session *s = op->s;
     hob_draft d;
     int rc = HOB_OK;
-    if (s->used && !s->failed && !s->let_go) {
+    if (!s->failed && !s->let_go && !s->left_alone) rc = hob_tracker_close(s, true, &op->err);
+    if (rc >= 0 && s->used && !s->failed && !s->let_go) {
         hob_draft_init(&d, HOB_EVENT_SESSION_CLOSED);
         rc = hob_session_append(s, &d, &op->err);
     }

@@ -33,7 +33,9 @@ static int fill(hob_store_query *q, const hob_page_opts *given, hob_error *err) 
                            .session = hob_str_z(o.session),
                            .status = hob_str_z(o.status),
                            .cursor = hob_str_z(o.cursor),
-                           .limit = o.limit};
+                           .limit = o.limit,
+                           .parent = hob_str_z(o.parent),
+                           .all = (o.flags & HOB_PAGE_ALL) != 0};
     return rc;
 }
 
@@ -115,23 +117,6 @@ int hob_session_say_matches(hob_str prefix, int n, hob_error *err) {
 int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page **out, hob_error *err) {
     query q = {.id = hob_str_z(id)};
     return ask(rt, &q, start_find, out, err);
-}
-
-static void on_removed(int code, const hob_error *err, void *user) {
-    hob_op_done(&((query *)user)->op, code, err);
-}
-
-static void start_remove(hob_op *op) {
-    query *q = HOB_CONTAINER(op, query, op);
-    q->store->ops->remove(q->store, q->id, on_removed, q);
-}
-
-int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err) {
-    query q = {.id = hob_str_z(session)};
-    hob_page *none = NULL;
-    int rc = ask(rt, &q, start_remove, &none, err);
-    hob_page_destroy(none);
-    return rc;
 }
 
 /* ---- runs --------------------------------------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ hob_session *hob_session_new(hob_runtime *rt) {
     hob_list_init(&s->ops);
     hob_list_init(&s->flights);
     hob_list_init(&s->tasks);
+    hob_list_init(&s->tracker.children);
     hob_list_init(&s->temps);
     hob_list_init(&s->memory_calls);
     hob_list_init(&s->taught);
@@ -61,6 +62,7 @@ void hob_session_free(hob_session *s) {
     hob_policy_destroy(s->policy);
     hob_definitions_destroy(s->definitions);
     hob_definitions_destroy(s->agents);
+    hob_tracker_finish(s);
     hob_mailbox_finish(&s->box);
     hob_run_finish(&s->run);
     hob_view_destroy(s->view);
@@ -130,6 +132,7 @@ static void ready(opening *op) {
     hob_session_commit(s);
     hob_session_deliver(s);
     hob_session_rest(s);
+    if (hob_session_parked(s)) hob_session_kick(s); /* what its children wait for */
     op->op.user = s;
     hob_session_op_after(s, &op->op);
 }

@@ -14,6 +14,7 @@
 #define HOB_SRC_SESSION_H
 
 #include <hob/session.h>
+#include <hob/subagent.h>
 
 #include "session/definitions.h"
 #include "session/strand.h"
@@ -159,6 +160,9 @@ int hob_mailbox_fd(hob_mailbox *m);
 
 typedef struct hob_inherited hob_inherited; /* task.h */
 typedef struct hob_task hob_task;
+struct hob_tracker { /* tracker.c */
+    hob_list children;
+};
 typedef struct hob_flight hob_flight; /* an effect under way */
 struct hob_flight {
     hob_list link;
@@ -256,6 +260,7 @@ struct hob_session {
     hob_op *close_op;  /* waits until they are, and until children are gone */
     /* sub-agents (task.h) */
     hob_list tasks;             /* those at work */
+    hob_tracker tracker;        /* those that the host makes itself */
     hob_task *task;             /* what it is to its parent; NULL = nobody's child */
     const hob_inherited *given; /* what it has of it; while it is opened */
     int depth;                  /* 0 = nobody's child */

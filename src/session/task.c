@@ -350,13 +350,25 @@ static void take_up(hob_session *s, const hob_kid *k) {
     hob_arena_destroy(a);
 }
 
+hob_task *hob_task_get(hob_session *parent, hob_str id) {
+    hob_task *t = hob_task_find(parent, id);
+    const hob_kid *k = hob_kids_find(&parent->view->kids, id);
+    if (t || !k || !k->open || k->host || parent->left_alone || parent->closing) return t;
+    take_up(parent, k);
+    return hob_task_find(parent, id);
+}
+
 void hob_tasks_perform(hob_session *s) {
+    hob_error err;
     hob_ending how = s->run.hard ? HOB_ENDING_ABORT : HOB_ENDING_CANCEL;
     for (size_t i = 0; i < s->view->kids.n; i++) {
         const hob_kid *k = s->view->kids.at[i];
         if (!k->open || k->host || is_called(s, k) || hob_task_find(s, hob_str_z(k->id))) continue;
         take_up(s, k);
     }
+    uint64_t before = s->view->last_seq;
+    if (hob_tracker_close(s, false, &err) >= 0 && s->view->last_seq != before)
+        hob_session_commit(s);
     if (!hob_run_stops_children(&s->run)) return;
     HOB_LIST_EACH_SAFE (it, &s->tasks) {
         hob_task_stop(HOB_CONTAINER(it, hob_task, link), how);

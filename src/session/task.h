@@ -87,6 +87,8 @@ typedef struct hob_task_start {
 int hob_task_begin(hob_session *parent, const hob_task_start *how, hob_error *err);
 void hob_task_id(hob_session *parent, hob_str call, char out[129]);
 hob_task *hob_task_find(hob_session *parent, hob_str id); /* NULL if it is not live */
+/* The same; one that the log says is open is made live. */
+hob_task *hob_task_get(hob_session *parent, hob_str id);
 void hob_task_stop(hob_task *t, hob_ending how);
 void hob_task_end(hob_task *t);     /* after child_finished */
 void hob_task_changed(hob_task *t); /* the child's session has news */
@@ -110,6 +112,29 @@ int hob_task_pass_on(hob_task *t, hob_error *err); /* questions and answers to t
 void hob_task_drop_asks(hob_task *t);
 /* "CHILD/CALL": the live child and the rest of the name; NULL if it is no such name, or unknown. */
 hob_task *hob_task_of_call(hob_session *parent, hob_str call, hob_str *rest);
+
+/* ---- tracker.c: children of the host's own making -------------------------------------------------------- */
+typedef struct hob_tracked_child hob_tracked_child;
+typedef struct hob_tracked_start {
+    hob_str id, agent, prompt;
+    int depth, turn; /* turn: of a conversation, from 1; 0 = it is none */
+} hob_tracked_start;
+typedef struct hob_tracked_end {
+    hob_str id, status, reason, text;
+    const hob_spent *spent; /* NULL = not known */
+    int64_t children;
+} hob_tracked_end;
+int hob_tracked_say_started(hob_session *s, const hob_tracked_start *x, hob_error *err);
+int hob_tracked_say_ended(hob_session *s, const hob_tracked_end *x, hob_error *err);
+void hob_tracked_add(hob_session *s, hob_str id, void (*cancel)(const char *, void *), void *user);
+void hob_tracked_drop(hob_session *s, hob_str id);
+hob_tracked_child *hob_tracked_find(const hob_session *s, hob_str id);
+bool hob_tracked_cancel(hob_session *s, hob_str id); /* false: there is nobody to tell */
+bool hob_tracked_cancelled(const hob_session *s, hob_str id);
+void hob_tracked_write_remarks(const hob_session *s, hob_str id, hob_jsonw *w);
+void hob_tracker_stop(hob_session *s); /* tells all of them */
+int hob_tracker_close(hob_session *s, bool all, hob_error *err);
+void hob_tracker_finish(hob_session *s);
 
 /* ---- task_tool.c ----------------------------------------------------------------------------------------- */
 int hob_task_tool_add(hob_session *s,

@@ -122,6 +122,8 @@ int hob_task_pass_on(hob_task *t, hob_error *err) {
 hob_task *hob_task_of_call(hob_session *parent, hob_str call, hob_str *rest) {
     ptrdiff_t slash = hob_str_chr(call, '/');
     if (slash < 0) return NULL;
+    hob_task *t = hob_task_get(parent, hob_str_first(call, (size_t)slash));
+    if (!t || t->stage == HOB_TASK_ENDED) return NULL;
     *rest = hob_str_skip(call, (size_t)slash + 1);
-    return hob_task_find(parent, hob_str_first(call, (size_t)slash));
+    return t;
 }

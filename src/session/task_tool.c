@@ -112,6 +112,10 @@ static bool found_again(hob_session *s, const hob_kid *k, hob_reply *reply) {
         return true;
     }
     if (!t) return false;
+    if (t->stage != HOB_TASK_ENDED && !t->reply) { /* taken up before its call was */
+        t->reply = reply;
+        return true;
+    }
     hob_error err;
     hob_fail(&err, HOB_EBUSY, 0, "the sub-agent %s is being let go of: try again", t->id);
     refuse(reply, &err);
