@@ -112,8 +112,8 @@ typedef struct hob_agent_opts {
             NULL, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL                       \
     }
 
-/* Everything is copied; the agents are referenced. HOB_EINVAL (name, kind, loop without an end, condition), HOB_EEXIST (a
- * name twice in the tree), HOB_EPARSE (schema), HOB_ETOOBIG (over 256 agents, or 32 deep). */
+/* Everything is copied; the agents are referenced. HOB_EINVAL (name, kind, loop without an end, condition, schema),
+ * HOB_EEXIST (a name twice in the tree), HOB_ETOOBIG (over 256 agents, or 32 deep). */
 HOB_API int hob_agent_create(const hob_agent_opts *o, hob_agent **out, hob_error *err);
 HOB_API hob_agent *hob_agent_ref(hob_agent *a);
 HOB_API void hob_agent_unref(hob_agent *a); /* NULL is fine */

@@ -4,6 +4,49 @@
 
 #include <stdio.h>
 
+/* ---- one agent -------------------------------------------------------------------------------- */
+
+static void as(sim *s, const char *agent) {
+    sim_as(s, agent);
+    if (s->flow->frames[s->who].state != HOB_FRAME_ACTIVE) fail_msg("%s is not at work", agent);
+}
+
+static void was_said(sim *s, int said) {
+    if (said < 0) fail_msg("%s", s->err.message);
+    assert_true(said > 0);
+    s->who = -1;
+    sim_refold(s);
+}
+
+void agent_says(sim *s, const char *agent, const char *text) {
+    as(s, agent);
+    was_said(s, sim_done(s, text));
+}
+
+void agent_calls(sim *s, const char *agent, const char *calls) {
+    as(s, agent);
+    was_said(s, sim_calls(s, calls));
+}
+
+void agent_acts(sim *s, const char *agent, int k, const char *actions) {
+    char call[64];
+    as(s, agent);
+    snprintf(call, sizeof call, "%s.%d", sim_run_of(s)->message, k);
+    was_said(s, actions ? sim_actions(s, call, actions) : sim_ok(s, call));
+}
+
+void agent_may(sim *s, const char *agent, int k, bool approved) {
+    char call[64];
+    as(s, agent);
+    snprintf(call, sizeof call, "%s.%d", sim_run_of(s)->message, k);
+    was_said(s, sim_verdict(s, call, approved, ""));
+}
+
+void agent_fails(sim *s, const char *agent, int code) {
+    as(s, agent);
+    was_said(s, sim_fail(s, code, -1, false));
+}
+
 /* ---- what is under way ------------------------------------------------------------------------ */
 
 static size_t add_effects(sim *s, ptrdiff_t who, sim_effect *out, size_t n) {

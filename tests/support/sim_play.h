@@ -11,6 +11,16 @@
 
 #include "support/sim.h"
 
+/* ---- what one agent does; each must be said, and a fold of the log gives the state ---------------- */
+void agent_says(sim *s, const char *agent, const char *text);   /* an answer without calls */
+void agent_calls(sim *s, const char *agent, const char *calls); /* an answer of calls only */
+/* The k-th call of its last answer ended well, asking for this; NULL = nothing. */
+void agent_acts(sim *s, const char *agent, int k, const char *actions);
+void agent_fails(sim *s, const char *agent, int code);
+void agent_may(sim *s, const char *agent, int k,
+               bool approved); /* the k-th call, after a question */
+
+/* ---- playing --------------------------------------------------------------------------------------- */
 typedef struct sim_effect {
     ptrdiff_t who; /* frame; -1 = the run itself */
     hob_effect_kind kind;

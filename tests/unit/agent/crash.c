@@ -3,8 +3,8 @@
  * and comes to an end that keeps the promises (sim_check), follows from its inputs (sim_replay) and folds to the same
  * state.
  */
-#include "support/agents.h"
 #include "support/check.h"
+#include "support/sim_agents.h"
 #include "support/sim_play.h"
 
 typedef hob_agent *(*maker)(void);
@@ -73,33 +73,6 @@ static void crash_everywhere(maker make, const char *ask) {
         crash_at(make, ask, kept, true);
         crash_twice(make, ask, kept);
     }
-}
-
-/* ---- agents with functions ------------------------------------------------------------------------ */
-
-static void never_called(const hob_agent_call *call, hob_reply *reply, void *user) {
-    (void)call;
-    (void)reply;
-    (void)user;
-}
-
-static hob_agent *custom(const char *name, unsigned flags) {
-    hob_agent_opts o = HOB_AGENT_OPTS_INIT;
-    o.name = name;
-    o.kind = HOB_AGENT_CUSTOM;
-    o.flags = flags;
-    o.run = never_called;
-    return made_of(&o, NULL, 0);
-}
-
-static hob_agent *watched(const char *name, const char *key) {
-    hob_agent_callbacks c = HOB_AGENT_CALLBACKS_INIT;
-    hob_agent_opts o = HOB_AGENT_OPTS_INIT;
-    c.before_agent = c.after_agent = never_called;
-    o.name = name;
-    o.output_key = key;
-    o.callbacks = &c;
-    return made_of(&o, NULL, 0);
 }
 
 /* ---- workflows ------------------------------------------------------------------------------------ */

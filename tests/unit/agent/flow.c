@@ -1,22 +1,9 @@
 /* Workflows without a session: who works when, and what the log says of it. */
-#include "support/agents.h"
 #include "support/check.h"
-#include "support/sim.h"
+#include "support/sim_agents.h"
+#include "support/sim_play.h"
 
 #include <stdio.h>
-
-static hob_agent *keeper(const char *name, const char *key) {
-    hob_agent_opts o = HOB_AGENT_OPTS_INIT;
-    o.name = name;
-    o.output_key = key;
-    return llm_with(&o);
-}
-
-static void done(sim *s, const char *agent, const char *text) {
-    sim_as(s, agent);
-    assert_int_equal(sim_done(s, text), HOB_SAID_LAST);
-    sim_refold(s);
-}
 
 static void test_agent_flow__a_sequence_goes_on_with_what_was_said(void **state) {
     sim s;
@@ -24,8 +11,8 @@ static void test_agent_flow__a_sequence_goes_on_with_what_was_said(void **state)
     sim_init(&s);
     sim_agents(&s, in_order("desk", keeper("writer", "draft"), llm("editor", NULL), NULL));
     sim_prompt(&s, "a page");
-    done(&s, "writer", "long");
-    done(&s, "editor", "short");
+    agent_says(&s, "writer", "long");
+    agent_says(&s, "editor", "short");
     assert_log(&s, "1 run_started run-s1-1 prompt\n"
                    "2 user_message 'a page'\n"
                    "3 agent_started [desk] sequential\n"
@@ -59,8 +46,8 @@ static void test_agent_flow__agents_side_by_side_have_branches(void **state) {
                    "6 agent_started [w2] on par.w2 llm\n"
                    "7 model_call_started [w1] on par.w1 m7 turn=1\n"
                    "8 model_call_started [w2] on par.w2 m8 turn=1\n");
-    done(&s, "w2", "two");
-    done(&s, "w1", "one");
+    agent_says(&s, "w2", "two");
+    agent_says(&s, "w1", "one");
     assert_log(&s, "9 assistant_message [w2] on par.w2 m8 done 'two'\n"
                    "10 agent_finished [w2] on par.w2 completed\n"
                    "11 assistant_message [w1] on par.w1 m7 done 'one'\n"
@@ -68,7 +55,7 @@ static void test_agent_flow__agents_side_by_side_have_branches(void **state) {
                    "13 agent_finished [par] completed\n"
                    "14 agent_started [joiner] llm\n"
                    "15 model_call_started [joiner] m15 turn=1\n");
-    done(&s, "joiner", "both");
+    agent_says(&s, "joiner", "both");
     assert_int_equal(s.run.spent.turns, 3);
     assert_true(s.run.settled);
     sim_finish(&s);
@@ -86,7 +73,7 @@ static void test_agent_flow__a_failed_sibling_is_waited_for_and_named(void **sta
     sim_as(&s, "w2");
     sim_fail(&s, HOB_EREFUSED, -1, false);
     assert_false(s.run.settled);
-    done(&s, "w1", "one");
+    agent_says(&s, "w1", "one");
     assert_log(&s, "10 model_call_failed [w3] on par.w3 m9 HOB_EAUTH\n"
                    "11 agent_finished [w3] on par.w3 failed\n"
                    "12 model_call_failed [w2] on par.w2 m8 HOB_EREFUSED\n"

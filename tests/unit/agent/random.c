@@ -5,8 +5,8 @@
  *
  * HOB_LONG=1 plays more games; HOB_SEED=n plays one of them again.
  */
-#include "support/agents.h"
 #include "support/check.h"
+#include "support/sim_agents.h"
 #include "support/sim_play.h"
 
 #include <stdio.h>
@@ -31,16 +31,10 @@ static bool chance(game *g, unsigned percent) {
 
 /* ---- trees ---------------------------------------------------------------------------------- */
 
-static void never_called(const hob_agent_call *call, hob_reply *reply, void *user) {
-    (void)call;
-    (void)reply;
-    (void)user;
-}
-
 static void some_callbacks(game *g, hob_agent_opts *o, hob_agent_callbacks *c) {
-    *c = (hob_agent_callbacks)HOB_AGENT_CALLBACKS_INIT;
-    if (chance(g, 50)) c->before_agent = never_called;
-    if (chance(g, 50)) c->after_agent = never_called;
+    *c = watchers();
+    if (chance(g, 50)) c->before_agent = NULL;
+    if (chance(g, 50)) c->after_agent = NULL;
     if (chance(g, 25)) o->callbacks = c;
 }
 
@@ -73,7 +67,7 @@ static hob_agent *some_agent(game *g, int depth) {
                : o.kind == HOB_AGENT_CONDITIONAL ? 1 + roll(g, 2)
                                                  : 1 + roll(g, 4);
     for (size_t i = 0; i < n; i++) agents[i] = some_agent(g, depth - 1);
-    if (o.kind == HOB_AGENT_CUSTOM) o.run = never_called;
+    if (o.kind == HOB_AGENT_CUSTOM) o.run = watchers().before_agent;
     if (o.kind == HOB_AGENT_CONDITIONAL) o.condition = conditions[roll(g, 4)];
     if (o.kind == HOB_AGENT_LOOP) o.max_iterations = 1 + (int)roll(g, 3);
     if (o.kind == HOB_AGENT_LLM && chance(g, 30)) o.output_key = chance(g, 50) ? "out" : "k";
