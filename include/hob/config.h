@@ -70,6 +70,11 @@ HOB_API hob_str hob_config_file(const hob_config *c); /* the user's file */
 HOB_API int hob_trust_check(const char *state_dir, const char *cwd, hob_error *err);
 /* Remembers it. Only for a user who was asked: runs on their own never call this. */
 HOB_API int hob_trust_add(const char *state_dir, const char *cwd, hob_error *err);
+/* Forgets it: 1, or 0 if it was not trusted. A folder that is gone is named as it was. */
+HOB_API int hob_trust_remove(const char *state_dir, const char *cwd, hob_error *err);
+/* Calls fn for each trusted folder, in the order in which they were added. */
+typedef void (*hob_trust_fn)(hob_str folder, void *user);
+HOB_API int hob_trust_list(const char *state_dir, hob_trust_fn fn, void *user, hob_error *err);
 
 #ifdef __cplusplus
 }

@@ -105,6 +105,17 @@ static void tell_why(hob_cli *cli, const hob_definition *x) {
     hob_buf_finish(&b);
 }
 
+void hob_cli_tell_definition(hob_cli *cli, const hob_definition *x) {
+    hob_buf b;
+    hob_buf_init(&b, 8192);
+    hob_show_line(&b, x->name, 64);
+    hob_buf_addz(&b, " (");
+    hob_show_line(&b, shown_path(cli, x->path), 200);
+    hob_buf_addc(&b, ')');
+    hob_tell_errorf(cli, "%s %s", kind_name(x->kind), hob_buf_z(&b));
+    hob_buf_finish(&b);
+}
+
 static bool is_wanted(const hob_definition *x, unsigned wanted) {
     return (wanted >> x->kind) & 1;
 }
@@ -130,15 +141,6 @@ static void print_table(hob_cli *cli, const hob_definitions *d, unsigned wanted)
         if (is_wanted(hob_definitions_at(d, i), wanted)) tell_why(cli, hob_definitions_at(d, i));
 }
 
-static int trusted(hob_cli *cli, bool trust) {
-    hob_error err = {.code = HOB_OK};
-    hob_str state = hob_config_state_dir(cli->config);
-    if (trust || !state.n) return trust;
-    int code = hob_trust_check(state.p, cli->cwd, &err);
-    if (code < 0) hob_tell_error(cli, &err);
-    return code > 0;
-}
-
 /* The mode in force is the widest that a file may ask for. */
 int hob_cli_definitions_open(hob_cli *cli, bool trust, hob_definitions **out, hob_error *err) {
     hob_definitions_opts how = HOB_DEFINITIONS_OPTS_INIT;
@@ -153,7 +155,7 @@ int hob_cli_definitions_open(hob_cli *cli, bool trust, hob_definitions **out, ho
     if (code < 0) return code;
     where.config = cli->config;
     where.cwd = cli->cwd;
-    where.trusted = trusted(cli, trust);
+    where.trusted = trust;
     code = hob_definitions_discover(*out, &where, err);
     if (code < 0) hob_definitions_destroy(*out);
     return code;
@@ -161,7 +163,7 @@ int hob_cli_definitions_open(hob_cli *cli, bool trust, hob_definitions **out, ho
 
 static int list(hob_cli *cli, const hob_listing_opts *o, unsigned wanted, hob_error *err) {
     hob_definitions *d;
-    int code = hob_cli_definitions_open(cli, o->trust, &d, err);
+    int code = hob_cli_definitions_open(cli, o->trust || hob_cli_trusts(cli), &d, err);
     if (code < 0) return code;
     if (!o->json) print_table(cli, d, wanted);
     for (size_t i = 0; i < hob_definitions_count(d) && o->json; i++)

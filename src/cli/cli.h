@@ -95,8 +95,8 @@ typedef struct hob_command {
 } hob_command;
 extern const hob_command hob_command_run; /* a prompt: has no name of its own */
 extern const hob_command hob_command_sessions, hob_command_runs, hob_command_config,
-    hob_command_models, hob_command_agents, hob_command_skills, hob_command_memory,
-    hob_command_demo;
+    hob_command_models, hob_command_agents, hob_command_skills, hob_command_trust,
+    hob_command_memory, hob_command_demo;
 const hob_command *hob_command_find(hob_str name); /* main.c; NULL if there is none */
 size_t hob_command_count(void);
 const hob_command *hob_command_at(size_t i);
@@ -170,8 +170,16 @@ typedef struct hob_listing_opts {
 } hob_listing_opts;
 /* What is defined for this folder and this user. `trust`: as if the folder were trusted. */
 int hob_cli_definitions_open(hob_cli *cli, bool trust, hob_definitions **out, hob_error *err);
+void hob_cli_tell_definition(hob_cli *cli, const hob_definition *x); /* kind, name, file */
 /* Lists the definitions of which `wanted` has the bit (1 << kind). Returns the exit code. */
 int hob_cli_definitions(hob_cli *cli, const hob_command *c, unsigned wanted, char *const *argv);
+
+/* ---- trust.c --------------------------------------------------------------------------------- */
+/* Does the user trust this folder, by what is remembered? For lists and for conversations: a run on its own takes only
+ * --trust. */
+bool hob_cli_trusts(hob_cli *cli);
+/* Asks the person at the terminal if something here waits for it; remembers a yes. */
+bool hob_cli_ask_trust(hob_cli *cli);
 
 /* ---- signals.c ------------------------------------------------------------------------------- */
 void hob_signals_watch(void);              /* SIGINT, SIGTERM, SIGHUP; SIGPIPE is ignored */

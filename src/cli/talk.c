@@ -179,7 +179,17 @@ static void converse(hob_talk *t) {
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
+/* What is remembered, or said now; the configuration is read again with it. */
+static void settle_trust(hob_talk *t, hob_ask *a) {
+    if (a->trust) return;
+    a->trust = hob_cli_trusts(t->cli) || hob_cli_ask_trust(t->cli);
+    if (!a->trust) return;
+    hob_config_destroy(t->cli->config);
+    t->cli->config = NULL;
+}
+
 static int open_session(hob_talk *t, hob_ask *a, bool prompted, hob_error *err) {
+    settle_trust(t, a);
     int code = hob_ask_start(t->cli, a, err);
     if (code >= 0) code = hob_ask_open(t->cli, a, prompted, HOB_APPROVER_HOST, &t->s, err);
     if (code != HOB_ENOENT || !hob_ask_continues(a) || a->resume.value || a->fork) return code;

@@ -156,7 +156,11 @@ static int replace(const char *state_dir, hob_str text, hob_error *err) {
     return HOB_OK;
 }
 
-static void write_list(const trusted *t, const char *folder, hob_buf *out) {
+typedef struct change {
+    const char *add, *remove; /* one of them */
+} change;
+
+static void write_list(const trusted *t, const change *c, hob_buf *out) {
     hob_jsonw w;
     hob_jsonw_init(&w, out);
     hob_jsonw_object(&w);
@@ -164,39 +168,70 @@ static void write_list(const trusted *t, const char *folder, hob_buf *out) {
     hob_jsonw_key(&w, "folders");
     hob_jsonw_array(&w);
     for (const hob_json *v = hob_json_first(t->folders); v; v = hob_json_next(v))
-        hob_jsonw_raw(&w, hob_json_raw(v));
-    hob_jsonw_str(&w, hob_str_z(folder));
+        if (!c->remove || !hob_str_eqz(hob_json_str(v), c->remove))
+            hob_jsonw_raw(&w, hob_json_raw(v));
+    if (c->add) hob_jsonw_str(&w, hob_str_z(c->add));
     hob_jsonw_array_end(&w);
     hob_jsonw_object_end(&w);
     hob_buf_addc(out, '\n');
 }
 
-static int add_locked(const char *state_dir, const char *folder, hob_error *err) {
+/* 1 = it was changed, 0 = there was nothing to change. */
+static int change_locked(const char *state_dir, const change *c, hob_error *err) {
     trusted t;
     int code = trusted_init(&t, state_dir, err);
     if (code < 0) return code;
     hob_buf text;
     hob_buf_init(&text, MAX_BYTES);
-    if (!contains(&t, folder)) {
-        write_list(&t, folder, &text);
+    bool needed = c->add ? !contains(&t, c->add) : contains(&t, c->remove);
+    if (needed) {
+        write_list(&t, c, &text);
         code = text.err ? hob_fail(err, HOB_ETOOBIG, 0, "too many folders are trusted")
                         : replace(state_dir, hob_buf_str(&text), err);
     }
     hob_buf_finish(&text);
     trusted_finish(&t);
+    return code < 0 ? code : needed;
+}
+
+static int change_list(const char *state_dir, const change *c, hob_error *err) {
+    int code = make_folders(state_dir, err);
+    if (code < 0) return code;
+    int fd = lock(state_dir, err);
+    if (fd < 0) return fd;
+    code = change_locked(state_dir, c, err);
+    close(fd);
     return code;
+}
+
+static int check_state(const char *state_dir, hob_error *err) {
+    return state_dir && *state_dir
+               ? HOB_OK
+               : hob_fail(err, HOB_EINVAL, 0, "there is no state folder: HOME is not set");
 }
 
 int hob_trust_add(const char *state_dir, const char *cwd, hob_error *err) {
     char folder[PATH_MAX];
-    if (!state_dir || !*state_dir)
-        return hob_fail(err, HOB_EINVAL, 0, "there is no state folder: HOME is not set");
-    int code = canonical(cwd, folder, err);
-    if (code == HOB_OK) code = make_folders(state_dir, err);
+    int code = check_state(state_dir, err);
+    if (code == HOB_OK) code = canonical(cwd, folder, err);
+    if (code == HOB_OK) code = change_list(state_dir, &(change){.add = folder}, err);
+    return code < 0 ? code : HOB_OK;
+}
+
+int hob_trust_remove(const char *state_dir, const char *cwd, hob_error *err) {
+    char folder[PATH_MAX];
+    bool there = hob_path_canonical(cwd, folder) >= 0;
+    int code = check_state(state_dir, err);
+    return code < 0 ? code : change_list(state_dir, &(change){.remove = there ? folder : cwd}, err);
+}
+
+int hob_trust_list(const char *state_dir, hob_trust_fn fn, void *user, hob_error *err) {
+    trusted t;
+    int code = check_state(state_dir, err);
+    if (code == HOB_OK) code = trusted_init(&t, state_dir, err);
     if (code < 0) return code;
-    int fd = lock(state_dir, err);
-    if (fd < 0) return fd;
-    code = add_locked(state_dir, folder, err);
-    close(fd);
-    return code;
+    for (const hob_json *v = hob_json_first(t.folders); v; v = hob_json_next(v))
+        fn(hob_json_str(v), user);
+    trusted_finish(&t);
+    return HOB_OK;
 }

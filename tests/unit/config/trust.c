@@ -156,8 +156,29 @@ static void test_config_trust__needs_a_folder_and_a_state_folder(void **state) {
     assert_int_equal(hob_trust_add(f->state, scratch_path(&f->s, "none"), NULL), HOB_ENOENT);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(test_config_trust__##name, setup, teardown)
+static void collect(hob_str folder, void *user) {
+    hob_buf_addf(user, "%.*s\n", HOB_FMT(folder));
+}
 
+static void test_config_trust__is_taken_back_and_listed(void **state) {
+    fixture *f = *state;
+    char other[PATH_MAX * 2];
+    hob_buf all;
+    scratch_keep(other, scratch_mkdir(&f->s, "other"));
+    hob_buf_init(&all, 1 << 16);
+    assert_int_equal(hob_trust_remove(f->state, f->ws, &f->err), 0);
+    add(f, f->ws);
+    add(f, other);
+    assert_int_equal(rmdir(other), 0); /* a folder that is gone can still be named */
+    assert_int_equal(hob_trust_remove(f->state, other, &f->err), 1);
+    assert_ok(hob_trust_list(f->state, collect, &all, &f->err), f->err);
+    assert_int_equal(all.n, strlen(f->ws) + 1);
+    assert_int_equal(hob_trust_remove(f->state, f->ws, &f->err), 1);
+    assert_int_equal(check(f, "ws"), 0);
+    hob_buf_finish(&all);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(test_config_trust__##name, setup, teardown)
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(is_remembered_for_exactly_that_folder),
@@ -168,6 +189,7 @@ int main(void) {
         CASE(does_not_follow_a_planted_temporary),
         CASE(concurrent_adds_lose_nothing),
         CASE(needs_a_folder_and_a_state_folder),
+        CASE(is_taken_back_and_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
