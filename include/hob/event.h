@@ -130,8 +130,10 @@ HOB_API hob_str hob_event_name(const hob_event *e); /* "assistant_message" */
 HOB_API uint64_t hob_event_seq(const hob_event *e); /* 0 = ephemeral */
 HOB_API int64_t hob_event_time(const hob_event *e); /* Unix time, ms; never an order */
 HOB_API hob_str hob_event_session(const hob_event *e);
-HOB_API hob_str hob_event_run(const hob_event *e);   /* "" if it belongs to no run */
-HOB_API hob_str hob_event_entry(const hob_event *e); /* "" if it is no entry of the tree */
+HOB_API hob_str hob_event_run(const hob_event *e);    /* "" if it belongs to no run */
+HOB_API hob_str hob_event_entry(const hob_event *e);  /* "" if it is no entry of the tree */
+HOB_API hob_str hob_event_agent(const hob_event *e);  /* of a workflow; "" = the session's own */
+HOB_API hob_str hob_event_branch(const hob_event *e); /* where it works: "team.writer"; "" = none */
 /* The whole event as one line of JSON, without a newline. */
 HOB_API hob_str hob_event_json(const hob_event *e);
 /* The `data` object as JSON text. */

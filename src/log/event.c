@@ -156,6 +156,14 @@ hob_str hob_event_entry(const hob_event *e) {
     return e->entry;
 }
 
+hob_str hob_event_agent(const hob_event *e) {
+    return e->agent;
+}
+
+hob_str hob_event_branch(const hob_event *e) {
+    return e->branch;
+}
+
 hob_str hob_event_json(const hob_event *e) {
     return e->json;
 }

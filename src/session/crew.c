@@ -98,6 +98,8 @@ static void employ(hob_crew *c, size_t i) {
     st->tools = m->tools;
     st->history = m->view.seen;
     st->thinking = m->thinking;
+    if (fr->agent->o.instruction) /* until it is expanded: estimates go by its size */
+        st->system = hob_str_z(fr->agent->o.instruction);
     if (!m->has_model) return;
     st->provider = m->provider;
     st->model = m->model;

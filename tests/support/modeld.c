@@ -110,7 +110,10 @@ static void answer(httpd_exchange *x, void *user) {
     hob_buf_init(&out, 1u << 20);
     hob_buf_init(&args, 1u << 20);
     for (const char *p = r->args ? r->args : "{}"; *p; p++)
-        hob_buf_addc(&args, *p == '\'' ? '"' : *p);
+        if (*p == '#')
+            hob_buf_addf(&args, "%u", httpd_number(x));
+        else
+            hob_buf_addc(&args, *p == '\'' ? '"' : *p);
     (chat ? answer_chat : answer_anthropic)(r, hob_buf_str(&args), &out);
     httpd_begin(x, 200, "Content-Type: text/event-stream\r\n");
     httpd_send(x, hob_buf_str(&out));

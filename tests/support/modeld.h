@@ -12,7 +12,7 @@
 typedef struct modeld_rule {
     const char *when, *unless;
     const char *text;        /* the answer, or */
-    const char *tool, *args; /* a call; args without double quotes: ' */
+    const char *tool, *args; /* a call; in args ' stands for ", # for the request's number */
 } modeld_rule;
 
 typedef struct modeld modeld;

@@ -230,75 +230,6 @@ static void test_session_team_words__case_41_deltas_of_one_answer_are_merged_in_
     team_finish(&h);
 }
 
-/* ---- the same to the byte ------------------------------------------------------------------------------------------ */
-
-/* The messages of a request, without the marks that move and the brackets that close them. */
-static char *messages(hob_str body) {
-    static const char mark[] = ",\"cache_control\":{\"type\":\"ephemeral\"}";
-    hob_arena *a = hob_arena_create(0);
-    const hob_json *v;
-    hob_buf out;
-    ptrdiff_t at;
-    hob_buf_init(&out, 1u << 20);
-    assert_true(hob_json_parse(a, body, NULL, &v, NULL) >= 0);
-    hob_str rest = hob_json_raw(hob_json_get(v, "messages"));
-    rest = hob_str_skip(rest, (size_t)HOB_MAX(hob_str_find(rest, HOB_STR("\"user\"")), 0));
-    while ((at = hob_str_find(rest, hob_str_z(mark))) >= 0) {
-        hob_buf_add(&out, hob_str_first(rest, (size_t)at));
-        rest = hob_str_skip(rest, (size_t)at + strlen(mark));
-    }
-    hob_buf_add(&out, rest);
-    while (out.n && strchr("]}", out.p[out.n - 1])) out.n--;
-    char *text = hob_dupz(hob_buf_str(&out));
-    hob_buf_finish(&out);
-    hob_arena_destroy(a);
-    return text;
-}
-
-static void check_grows(modeld *m, const char *who, size_t n) {
-    char *before = messages(modeld_body(m, who, 0));
-    for (size_t i = 1; i < n; i++) {
-        char *now = messages(modeld_body(m, who, i));
-        if (strncmp(before, now, strlen(before)) != 0)
-            fail_msg("%s, request %zu: %s does not begin as %s", who, i, now, before);
-        assert_true(strlen(now) > strlen(before));
-        hob_free(before);
-        before = now;
-    }
-    hob_free(before);
-}
-
-/* Three turns a run and several runs, restarts between them, a sibling that talks and calls meanwhile. */
-static void stable(const char *api) {
-    const modeld_rule rules[] = {{.when = "I am editor", .text = "fine"},
-                                 {.when = "I look", .unless = "quick result", .tool = "look"},
-                                 {.when = "I look", .text = "looked"},
-                                 {.text = NULL}};
-    hob_tool look = host_tool("look", HOB_TOOL_READ_ONLY, NULL);
-    trial t;
-    trial_init(&t, api, rules);
-    t.h.ro.store = "sqlite";
-    t.h.so.tools = &look;
-    t.h.so.ntools = 1;
-    team_open(&t.h, in_order("all",
-                             side_by_side("par", worker("a", "I look as a", "x"),
-                                          worker("b", "I look as b", "y"), NULL),
-                             worker("editor", "I am editor of {x}", NULL), NULL));
-    assert_string_equal(host_prompt(&t.h, "one"), "completed");
-    assert_string_equal(host_prompt(&t.h, "two"), "completed");
-    host_reopen(&t.h, HOB_UNFINISHED_RESUME);
-    assert_string_equal(host_prompt(&t.h, "three"), "completed");
-    check_grows(t.m, "I look as a", 4);
-    check_grows(t.m, "I look as b", 4);
-    check_grows(t.m, "I am editor", 3);
-    trial_finish(&t);
-}
-
-static void test_session_team_words__what_was_sent_stays_the_same_to_the_byte(void **state) {
-    (void)state;
-    in_both(stable);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_team_words__case_34_others_are_told),
@@ -309,7 +240,6 @@ int main(void) {
         cmocka_unit_test(test_session_team_words__case_43_branches_are_hidden_from_each_other),
         cmocka_unit_test(
             test_session_team_words__case_41_deltas_of_one_answer_are_merged_in_call_order),
-        cmocka_unit_test(test_session_team_words__what_was_sent_stays_the_same_to_the_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
