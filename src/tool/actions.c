@@ -21,14 +21,20 @@ void hob_actions_finish(hob_actions *a) {
     pthread_mutex_destroy(&a->lock);
 }
 
+/* What the later one says, if it says something. */
+static void replace(char **text, const char *later) {
+    if (!later) return;
+    hob_free(*text);
+    *text = hob_dupz(hob_str_z(later));
+}
+
 void hob_actions_add(hob_actions *a, const hob_actions *later) {
     hob_overlay_merge(&a->changes, &later->changes);
     hob_overlay_merge(&a->artifacts, &later->artifacts);
     a->escalate = a->escalate || later->escalate;
     a->skip_summarization = a->skip_summarization || later->skip_summarization;
-    if (!later->transfer) return;
-    hob_free(a->transfer);
-    a->transfer = hob_dupz(hob_str_z(later->transfer));
+    replace(&a->transfer, later->transfer);
+    replace(&a->narrow, later->narrow);
 }
 
 bool hob_actions_any(const hob_actions *a) {
