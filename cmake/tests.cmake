@@ -13,6 +13,7 @@
 # `threads`: also run under TSan (areas in HOB_THREAD_AREAS have it without asking).
 # `long`:    not in `make test`, only in `make test-long`.
 # `serial`:  nothing else runs beside it.
+# `snapshots`: runs a second time, as NAME@snapshots, with a snapshot stored after every run of a session.
 # The line is read when CMake configures. Scripts get HOB (the test binary), HOB_BINARY_DIR and
 # HOB_SOURCE_DIR in their environment.
 set(HOB_THREAD_AREAS loop net store exec session)
@@ -43,6 +44,12 @@ function(hob_register name source)
         ENVIRONMENT "${HOB_TEST_ENVIRONMENT}")
     if("serial" IN_LIST labels)
         set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+    endif()
+    if("snapshots" IN_LIST labels)
+        string(REPLACE "/" "-" target ${name})
+        add_test(NAME ${name}@snapshots COMMAND ${target})
+        set_tests_properties(${name}@snapshots PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
+            ENVIRONMENT "${HOB_TEST_ENVIRONMENT};HOB_TEST_SNAPSHOTS=1")
     endif()
 endfunction()
 

@@ -29,7 +29,6 @@ _Static_assert(sizeof(hob_run) == 2480, "a member came to hob_run: keep it below
     X(spent.cost_known)                                                                            \
     X(last_ts)                                                                                     \
     X(started_ts)                                                                                  \
-    X(active_since)                                                                                \
     X(turn)                                                                                        \
     X(attempt)                                                                                     \
     X(want_model)                                                                                  \
@@ -72,8 +71,9 @@ _Static_assert(sizeof(hob_run) == 2480, "a member came to hob_run: keep it below
     X(fail.message)
 
 bool hob_run_keeps(const hob_run *r) {
-    return !r->strand && r->phase == HOB_PHASE_IDLE && r->settled && !r->unfinished && !r->ncalls &&
-           !r->steer.n && !r->follow.n && !r->reports.n && !r->nkids && !r->next_prompt.content;
+    return !r->strand && r->phase == HOB_PHASE_IDLE && r->settled && !r->active_since &&
+           !r->unfinished && !r->ncalls && !r->steer.n && !r->follow.n && !r->reports.n &&
+           !r->nkids && !r->next_prompt.content;
 }
 
 void hob_run_write(const hob_run *p, hob_jsonw *w) {

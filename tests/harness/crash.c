@@ -1,4 +1,4 @@
-/* ctest: labels=threads timeout=900 */
+/* ctest: labels=threads,snapshots timeout=900 */
 /*
  * Kills the real program at every point where something is about to happen or has just happened, and looks whether
  * anything was lost, doubled or left behind.

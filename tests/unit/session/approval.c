@@ -1,4 +1,5 @@
 /* Approvals: a durable wait. */
+/* ctest: labels=snapshots */
 #include "support/check.h"
 #include "support/host.h"
 

@@ -1,4 +1,5 @@
 /* Games of chance: several threads do anything at any time, and the log must still make sense. */
+/* ctest: labels=snapshots */
 #include "session/session.h"
 #include "support/check.h"
 #include "support/host.h"

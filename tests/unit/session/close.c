@@ -1,4 +1,5 @@
 /* Letting go: with calls of other threads under way, after the store failed, in mid-work. */
+/* ctest: labels=snapshots */
 #include "session/session.h"
 #include "store/filelock.h"
 #include "support/check.h"

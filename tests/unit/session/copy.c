@@ -1,4 +1,5 @@
 /* Copies of sessions, conversations with holes, and what is kept when a session goes on elsewhere. */
+/* ctest: labels=snapshots */
 #include "session/session.h"
 #include "support/check.h"
 #include "support/host.h"

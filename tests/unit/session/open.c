@@ -1,4 +1,5 @@
 /* Finding and owning sessions: twice, by prefix, of another folder, fenced; and options that make no sense. */
+/* ctest: labels=snapshots */
 #include "session/session.h"
 #include "support/check.h"
 #include "support/host.h"

@@ -1,4 +1,5 @@
 /* What is in the log after everything went wrong: cases 17-19, 28, 29, 34, 45-48 of tests/cases.tsv. */
+/* ctest: labels=snapshots */
 #include "support/check.h"
 #include "support/host.h"
 

@@ -1,4 +1,5 @@
 /* Queues, cut-off answers, repeats and branches, as a host sees them: cases 6, 8, 9, 17, 22, 23 and traps 3-5, 7, 8. */
+/* ctest: labels=snapshots */
 #include "support/check.h"
 #include "support/host.h"
 

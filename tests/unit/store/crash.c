@@ -19,6 +19,16 @@ static hob_str event(uint64_t seq) {
     return hob_str_n(body + seq, seq % 2 ? 100 : sizeof(body) - 100);
 }
 
+/* Stands at the last event; every fourth drops the parts before it. */
+static void snapshot_of(uint64_t seq, hob_store_snapshot *out) {
+    static hob_str part;
+    part = event(seq);
+    *out = (hob_store_snapshot){.seq = seq, .after = seq - 1, .head = event(seq + 1)};
+    out->restart = seq % 4 == 1;
+    out->parts = &part;
+    out->nparts = 1;
+}
+
 /* ---- the process that is killed ------------------------------------------------------------ */
 
 static void tell(uint64_t acknowledged) {
@@ -34,11 +44,14 @@ static int live(const char *path) {
     if (rig_own(&r, s, "a", HOB_OWN_CREATE) < 0) return 4;
     for (uint64_t seq = 1; seq <= 12; seq++) {
         hob_store_event e = {.seq = seq, .json = event(seq)};
+        hob_store_snapshot snap;
         hob_store_session row = {.state = HOB_STR("running"), .created_ms = -1, .messages = 1};
         hob_store_append a = {.session = HOB_STR("a"), .epoch = 1, .after_seq = seq - 1};
         a.events = &e;
         a.nevents = 1;
         a.row = &row;
+        snapshot_of(seq, &snap);
+        a.snapshot = &snap;
         if (rig_commit(&r, s, &a, 1) < 0) return 5;
         tell(seq);
     }
@@ -95,6 +108,29 @@ static void assert_sound(uint64_t acknowledged) {
     s->ops->close(s);
 }
 
+static bool same(hob_str a, hob_str b) {
+    return a.n == b.n && !memcmp(a.p, b.p, a.n);
+}
+
+/* As whole as the commit it came with. */
+static void assert_snapshot(void) {
+    hob_store *s = rig_sqlite(&r, "reader");
+    int code = rig_own(&r, s, "a", HOB_OWN_READ);
+    uint64_t last = code < 0 ? 0 : r.last.rows->last_seq;
+    if (last) {
+        assert_int_equal(rig_recall(&r, s, "a", 0), 0);
+        const hob_store_snapshot *snap = r.last.snapshot;
+        assert_non_null(snap);
+        assert_int_equal(snap->seq, last);
+        assert_int_equal(r.last.n, 1);
+        assert_true(same(snap->head, event(last + 1)));
+        assert_int_equal(snap->nparts, (last - 1) % 4 + 1);
+        for (size_t i = 0; i < snap->nparts; i++)
+            assert_true(same(snap->parts[i], event(last - (snap->nparts - 1 - i))));
+    }
+    s->ops->close(s);
+}
+
 static void assert_integrity(void) {
     sqlite3 *db;
     sqlite3_stmt *st;
@@ -119,6 +155,7 @@ static void test_store_crash__killed_at_every_point(void **state) {
         else
             assert_int_equal(WTERMSIG(status), SIGKILL);
         assert_sound(acknowledged);
+        assert_snapshot();
         assert_integrity();
         rig_finish(&r);
         points += !ended;

@@ -36,8 +36,11 @@ static bool refresh(hob_store *s, uint64_t *acknowledged, uint64_t *epoch) {
 static int append(hob_store *s, uint64_t seq, uint64_t epoch) {
     hob_store_event e = {.seq = seq, .json = event(seq)};
     hob_store_append a = {.session = HOB_STR("a"), .epoch = epoch, .after_seq = seq - 1};
+    hob_store_snapshot snap = {.seq = seq, .head = event(seq), .parts = &e.json, .nparts = 1};
+    snap.restart = seq % 3 == 0;
     a.events = &e;
     a.nevents = 1;
+    a.snapshot = &snap;
     return rig_commit(&r, s, &a, 1);
 }
 
@@ -83,6 +86,13 @@ static void assert_log(uint64_t acknowledged) {
             assert_int_equal(r.last.events[i].json.n, expected.n);
             assert_memory_equal(r.last.events[i].json.p, expected.p, expected.n);
         }
+    }
+    if (last) {
+        assert_int_equal(rig_recall(&r, s, "a", 0), 0);
+        assert_non_null(r.last.snapshot);
+        assert_int_equal(r.last.snapshot->seq, last);
+        assert_true(hob_str_eq(r.last.snapshot->head, event(last)));
+        assert_int_equal(r.last.snapshot->nparts, last < 3 ? last : last % 3 + 1);
     }
     s->ops->close(s);
     sqlite3 *db;
