@@ -63,8 +63,6 @@ _Static_assert(sizeof(hob_kid) == 912, "a member came to hob_kid: keep it below"
     X(prompt)                                                                                      \
     X(text)
 
-enum { KEPT_SCOPES = HOB_SCOPE_SESSION | HOB_SCOPE_USER | HOB_SCOPE_APP };
-
 /* Whoever is at work has events of the log in hand. */
 bool hob_view_keeps(const hob_view *v) {
     for (size_t i = 0; i < v->kids.n; i++)
@@ -90,7 +88,7 @@ void hob_view_write(const hob_view *p, hob_jsonw *w) {
     for (size_t i = 0; i < p->kids.n; i++) write_kid(p->kids.at[i], w);
     hob_jsonw_array_end(w);
     hob_jsonw_key(w, "state");
-    hob_state_write(&p->state, KEPT_SCOPES, w);
+    hob_state_write(&p->state, HOB_SCOPE_SESSION, w); /* what is shared, the store has */
     hob_jsonw_object_end(w);
 }
 
@@ -119,7 +117,7 @@ static int read_state(hob_state *s, const hob_json *o) {
     if (!hob_json_is(o, HOB_JSON_OBJECT)) return HOB_EPARSE;
     for (const hob_json *m = hob_json_first(o); m; m = hob_json_next(m)) {
         hob_str key = hob_json_key(m);
-        if (hob_state_check_key(key, NULL) < 0 || hob_state_scope(key) == HOB_SCOPE_TEMP)
+        if (hob_state_check_key(key, NULL) < 0 || hob_state_scope(key) != HOB_SCOPE_SESSION)
             return HOB_EPARSE;
         hob_state_assign(s, key, hob_json_raw(m));
     }

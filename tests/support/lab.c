@@ -143,7 +143,9 @@ static void look(const hob_tool_call *call, hob_reply *reply, void *user) {
     char delta[64];
     uint64_t n = hob_str_hash(call->args);
     (void)user;
-    snprintf(delta, sizeof delta, "{\"k%d\":%d}", (int)(n % 5), (int)(n % 1000));
+    static const char *const scopes[] = {"", "", "user:", "app:", "temp:"};
+    snprintf(delta, sizeof delta, "{\"%sk%d\":%d}", scopes[n / 5 % 5], (int)(n % 5),
+             (int)(n % 1000));
     if (n % 3 == 0) hob_reply_state(reply, hob_str_z(delta), HOB_STR_NULL, NULL);
     hob_reply_text(reply, n % 7 ? HOB_OUTCOME_OK : HOB_OUTCOME_ERROR, HOB_STR("seen \"it\"\n"));
 }

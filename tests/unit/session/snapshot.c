@@ -63,6 +63,7 @@ static void add_view(hob_buf *out, const hob_view *from) {
     v.state.root = NULL;
     v.kids.at = NULL;
     v.kids.cap = 0;
+    v.state_revision = 0; /* also counts how often it was opened */
     add_bytes(out, &v, sizeof v);
     hob_buf_addf(out, "%zu messages, leaf %llu, %zu bytes, generation %llu\n", hob_history_count(h),
                  (unsigned long long)hob_history_leaf(h), h->bytes,
