@@ -1,10 +1,13 @@
 /*
  * memory_host.c - memory that the host keeps: a question, and one answer from any thread or none in time.
  *
- * A reply has two holders: the host until it answers, and we until we were told or stopped waiting. Whoever comes last
- * frees it. What is posted before we stop waiting is run by the loop, at the latest when it ends.
+ * Three hold a reply: the host until it answers, we until we were told or stopped waiting, and a message between the two.
+ * The last one frees it. The loop may be gone when a late answer comes: `dropped` is set under the lock, and nothing is
+ * posted afterwards; what was posted before is run by the loop, at the latest when it ends.
  */
 #include "session/memory.h"
+
+#include <stdatomic.h>
 
 enum { TIMEOUT_MS = 30000, ANSWER_MAX = 16 << 20 };
 
@@ -16,6 +19,7 @@ struct hob_memory_reply {
     hob_store_done_fn done;
     void *user;
     hob_msg msg;
+    atomic_int refs;
     pthread_mutex_t lock;
     bool dropped; /* under lock: we do not wait any more */
     /* the answer */
@@ -28,7 +32,8 @@ struct hob_memory_reply {
     hob_str next;
 };
 
-static void reply_free(hob_memory_reply *r) {
+static void unref(hob_memory_reply *r) {
+    if (atomic_fetch_sub(&r->refs, 1) > 1) return;
     pthread_mutex_destroy(&r->lock);
     hob_arena_destroy(r->mem);
     hob_free(r);
@@ -48,20 +53,24 @@ static void give(hob_memory_reply *r, int code, const hob_error *err) {
 
 static void on_answer(hob_msg *m) {
     hob_memory_reply *r = HOB_CONTAINER(m, hob_memory_reply, msg);
-    hob_timer_stop(&r->timeout);
-    hob_list_remove(&r->link);
-    if (!r->dropped) give(r, r->code, &r->err); /* only the loop sets it */
-    reply_free(r);
+    if (!r->dropped) { /* only the loop sets it */
+        hob_timer_stop(&r->timeout);
+        hob_list_remove(&r->link);
+        give(r, r->code, &r->err);
+        unref(r); /* ours */
+    }
+    unref(r); /* the message's */
 }
 
-/* Stops waiting. Its answer frees it, when it comes or if it is on its way. */
+/* Stops waiting. */
 static void drop(hob_memory_reply *r, int code, const char *why) {
     hob_memory_reply told = {.found = r->found, .done = r->done, .user = r->user};
     hob_timer_stop(&r->timeout);
     hob_list_remove(&r->link);
     pthread_mutex_lock(&r->lock);
     r->dropped = true;
-    pthread_mutex_unlock(&r->lock); /* from here on it may be gone */
+    pthread_mutex_unlock(&r->lock);
+    unref(r);
     hob_fail(&told.err, code, 0, "%s", why);
     give(&told, code, &told.err);
 }
@@ -77,6 +86,7 @@ static hob_memory_reply *reply_create(hob_runtime *rt, void *user) {
     r->user = user;
     r->mem = hob_arena_create(ANSWER_MAX);
     r->msg.fn = on_answer;
+    atomic_init(&r->refs, 2); /* the host's and ours */
     pthread_mutex_init(&r->lock, NULL);
     hob_list_push(&rt->memory_replies, &r->link);
     hob_timer_init(&r->timeout, rt->loop, on_timeout);
@@ -112,10 +122,12 @@ void hob_memory_host_drop(hob_runtime *rt) {
 
 static void answer(hob_memory_reply *r) {
     pthread_mutex_lock(&r->lock);
-    bool wanted = !r->dropped;
-    if (wanted) hob_loop_post(r->rt->loop, &r->msg); /* under the lock: see drop() */
+    if (!r->dropped) {
+        atomic_fetch_add(&r->refs, 1);
+        hob_loop_post(r->rt->loop, &r->msg);
+    }
     pthread_mutex_unlock(&r->lock);
-    if (!wanted) reply_free(r);
+    unref(r);
 }
 
 static int copy(hob_memory_reply *r, const hob_store_memory *items, size_t n) {

@@ -377,7 +377,7 @@ int hob_memory_add_tools(hob_session *s, hob_error *err) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(tools); i++) {
         hob_tool t = tools[i];
         t.user = s;
-        int rc = hob_tools_add(s->tools, &t, err);
+        int rc = hob_tools_add_lasting(s->tools, &t, err);
         if (rc < 0 && rc != HOB_EEXIST) return rc;
     }
     return HOB_OK;

@@ -166,7 +166,7 @@ static int add_tools(hob_builtins *b, hob_tools *t, hob_error *err) {
         hob_tool tool = *all[i];
         tool.cancel = cancel;
         tool.user = b;
-        int r = hob_tools_add(t, &tool, err);
+        int r = hob_tools_add_lasting(t, &tool, err);
         while (r < 0 && i > 0) hob_tools_remove(t, hob_str_z(all[--i]->name));
         if (r < 0) return r;
     }

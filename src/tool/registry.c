@@ -16,6 +16,7 @@ typedef struct entry {
     hob_schema *schema; /* NULL after hob_tools_rest() */
     hob_list link;
     bool marked;
+    bool lasting; /* its texts are constants */
 } entry;
 
 struct hob_tools {
@@ -43,9 +44,11 @@ static size_t text_of(const hob_tool *tool) {
 
 static void free_entry(entry *e) {
     hob_schema_destroy(e->schema);
-    hob_free((char *)e->tool.name);
-    hob_free((char *)e->tool.description);
-    hob_free((char *)e->tool.schema);
+    if (!e->lasting) {
+        hob_free((char *)e->tool.name);
+        hob_free((char *)e->tool.description);
+        hob_free((char *)e->tool.schema);
+    }
     hob_free(e);
 }
 
@@ -119,25 +122,39 @@ static int read_schema(const char *name, hob_str text, hob_schema **out, hob_err
                     name);
 }
 
-int hob_tools_add(hob_tools *t, const hob_tool *tool, hob_error *err) {
+static void copy_texts(entry *e) {
+    e->tool.name = hob_dupz(hob_str_z(e->tool.name));
+    e->tool.description = hob_dupz(hob_str_z(e->tool.description));
+    e->tool.schema = hob_dupz(hob_str_z(e->tool.schema));
+}
+
+static int add(hob_tools *t, const hob_tool *tool, bool lasting, hob_error *err) {
     hob_schema *schema = NULL;
     int r = check(t, tool, err);
     if (r < 0) return r;
-    hob_str text = tool->schema ? hob_str_z(tool->schema) : HOB_STR(NO_ARGUMENTS);
-    r = read_schema(tool->name, text, &schema, err);
+    const char *text = tool->schema ? tool->schema : NO_ARGUMENTS;
+    r = read_schema(tool->name, hob_str_z(text), &schema, err);
     if (r < 0) return r;
     entry *e = HOB_NEW(entry);
     memcpy(&e->tool, tool, HOB_MIN(tool->size, sizeof e->tool));
     e->tool.size = sizeof(hob_tool);
-    e->tool.name = hob_dupz(hob_str_z(tool->name));
-    e->tool.description = hob_dupz(hob_str_z(tool->description));
-    e->tool.schema = hob_dupz(text);
+    e->tool.schema = text;
+    e->lasting = lasting;
+    if (!lasting) copy_texts(e);
     e->schema = schema;
     t->text += text_of(&e->tool);
     hob_list_push(&t->entries, &e->link);
     hob_map_put(t->by_name, hob_str_z(e->tool.name), e);
     t->version++;
     return HOB_OK;
+}
+
+int hob_tools_add(hob_tools *t, const hob_tool *tool, hob_error *err) {
+    return add(t, tool, false, err);
+}
+
+int hob_tools_add_lasting(hob_tools *t, const hob_tool *tool, hob_error *err) {
+    return add(t, tool, true, err);
 }
 
 int hob_tools_remove(hob_tools *t, hob_str name) {

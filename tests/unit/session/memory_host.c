@@ -26,6 +26,8 @@ typedef struct keeper {
     way how;
     int finds, changes;
     hob_memory_reply *waiting; /* NEVER: the last one */
+    pthread_t threads[256];    /* LATER */
+    size_t nthreads;
 } keeper;
 
 static host h;
@@ -86,11 +88,10 @@ static void *answer_later(void *arg) {
 }
 
 static void start_later(const later *given) {
-    pthread_t t;
     later *l = malloc(sizeof *l);
     *l = *given;
-    pthread_create(&t, NULL, answer_later, l);
-    pthread_detach(t);
+    assert_true(k.nthreads < HOB_ARRAY_LEN(k.threads));
+    pthread_create(&k.threads[k.nthreads++], NULL, answer_later, l);
 }
 
 static void put(char *to, size_t cap, hob_str s) {
@@ -138,6 +139,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     host_finish(&h);
+    for (size_t i = 0; i < k.nthreads; i++) pthread_join(k.threads[i], NULL);
     pthread_mutex_destroy(&k.lock);
     return 0;
 }
@@ -227,7 +229,6 @@ static void test_session_memory_host__closing_while_it_works_is_clean(void **sta
         h.s = NULL;
         if (i % 5 == 4) host_close(&h);
     }
-    usleep(20000); /* threads of the keeper end */
 }
 
 static void test_session_memory_host__it_must_have_both_functions(void **state) {

@@ -132,8 +132,7 @@ static void test_session_memory_tool__rules_name_them(void **state) {
 static void test_session_memory_tool__sec_82_credentials_are_not_kept(void **state) {
     (void)state;
     static const char *const secrets[] = {
-        "keep the key is sk-proj-"
-        "abcdefghij0123456789",
+        "keep the key is sk-proj-abcdefghij0123456789",
         "keep AWS AKIAIOSFODNN7EXAMPLE for deploys",
         "keep token ghp_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
         "keep -----BEGIN OPENSSH PRIVATE KEY----- b3BlbnNz",
