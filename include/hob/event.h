@@ -89,7 +89,7 @@ extern "C" {
       "agent, point, outcome(ok|error|cancelled|unknown), spoke, escalate?, transfer?, reason?")   \
     X(COMPACTED, compacted, 1, "Older history was replaced by a summary.", "summary, first_kept")  \
     X(BRANCH_MOVED, branch_moved, 1, "The conversation continues from another entry.",             \
-      "to, from?")                                                                                 \
+      "to, from?, before?")                                                                        \
     X(LABEL_SET, label_set, 1, "An entry was labelled.", "target, label")                          \
     X(NOTE, note, 1, "A remark of the host, not shown to the model.", "kind, text, value?")        \
     X(LIMIT_REACHED, limit_reached, 1, "A limit ended the run.",                                   \

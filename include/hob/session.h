@@ -241,6 +241,10 @@ HOB_API int hob_session_move(hob_session *s, const char *entry, hob_error *err);
 /* What a prompt may begin with, of the definitions that are live now: rows {"name","kind","description","usage"}, a
  * command before a skill of the same name. */
 HOB_API int hob_session_commands(hob_session *s, hob_page **out, hob_error *err);
+/* Goes back to before a run: the conversation goes on from there, and the session's own state is what it was (app: and
+ * user: keys stay). Both are events; nothing is lost. A run that continues an interrupted one is rewound with it.
+ * HOB_EBUSY while running, HOB_ENOENT. */
+HOB_API int hob_session_rewind(hob_session *s, hob_str run_id, hob_error *err);
 /* Roots of the file tools, one row each. */
 HOB_API int hob_session_workspace(hob_session *s, hob_page **out, hob_error *err);
 

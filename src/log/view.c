@@ -91,13 +91,16 @@ static bool may_keep(hob_str key) {
     return hob_state_check_key(key, NULL) >= 0 && hob_state_scope(key) != HOB_SCOPE_TEMP;
 }
 
-static void change_state(hob_view *v, const hob_json *data) {
+void hob_state_fold(hob_state *s, const hob_json *data) {
     const hob_json *delta = hob_json_get(data, "delta"), *removed = hob_json_get(data, "removed");
     for (const hob_json *m = hob_json_first(delta); m; m = hob_json_next(m))
-        if (may_keep(hob_json_key(m)))
-            hob_state_assign(&v->state, hob_json_key(m), hob_json_raw(m));
+        if (may_keep(hob_json_key(m))) hob_state_assign(s, hob_json_key(m), hob_json_raw(m));
     for (const hob_json *k = hob_json_first(removed); k; k = hob_json_next(k))
-        hob_state_remove(&v->state, hob_json_str(k));
+        hob_state_remove(s, hob_json_str(k));
+}
+
+static void change_state(hob_view *v, const hob_json *data) {
+    hob_state_fold(&v->state, data);
     v->state_revision++;
 }
 

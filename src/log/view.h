@@ -39,6 +39,8 @@ typedef struct hob_view {
 
 hob_view *hob_view_create(void);
 void hob_view_destroy(hob_view *v);
+/* What the data of a state_changed does to keys without a prefix, and to app: and user: ones. */
+void hob_state_fold(hob_state *s, const hob_json *data);
 int hob_view_apply(hob_view *v, const hob_event *e, const hob_json *data, hob_error *err);
 
 /* usage.c: usage in events */
