@@ -17,6 +17,7 @@
 #include <hob/agent.h>
 #include <hob/agents.h>
 #include <hob/runtime.h>
+#include <hob/shared.h>
 #include <hob/tool.h>
 
 #ifdef __cplusplus
@@ -216,6 +217,10 @@ HOB_API int hob_session_apply_state_delta(hob_session *s, hob_str delta, hob_str
 /* The same if the state is still at `revision`, otherwise HOB_EBUSY and nothing happened: look again. */
 HOB_API int hob_session_apply_state_delta_at(hob_session *s, uint64_t revision, hob_str delta,
                                              hob_str removed, hob_error *err);
+
+/* The conversation and the state (without temp:) as a snapshot of hob/shared.h: histories of single agents, isolated or
+ * narrated, a shared session to go on with, an export. Its authors are the agents; the session's own is "model". */
+HOB_API int hob_session_share(hob_session *s, hob_shared_snapshot **out, hob_error *err);
 
 /* ---- looking -------------------------------------------------------------------------------------------- */
 

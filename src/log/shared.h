@@ -26,28 +26,28 @@ enum { HOB_SHARED_IDENTITY_MAX = 65536 };        /* what is kept; try_identity i
 
 /* ---- records (shared_record.c) ---------------------------------------------------------------- */
 
-typedef enum hob_block_kind {
-    HOB_BLOCK_TEXT,
-    HOB_BLOCK_THINKING,
-    HOB_BLOCK_CALL,
-    HOB_BLOCK_RESULT,
-    HOB_BLOCK_OTHER
-} hob_block_kind;
+typedef enum hob_part_kind {
+    HOB_PART_TEXT,
+    HOB_PART_THINKING,
+    HOB_PART_CALL,
+    HOB_PART_RESULT,
+    HOB_PART_OTHER
+} hob_part_kind;
 
-typedef struct hob_block {
-    hob_block_kind kind;
+typedef struct hob_part {
+    hob_part_kind kind;
     hob_str raw;         /* the block */
     hob_str body;        /* JSON: the text, the arguments, the result's content */
     hob_str name;        /* JSON string: the tool */
     hob_str call;        /* what pairs a call and its result, as written */
     uint32_t call_event; /* of a result: index of the record with its call */
     uint32_t call_slot;  /* and the call's place among the calls there */
-} hob_block;
+} hob_part;
 
 typedef struct hob_record {
     atomic_uint refs;
     hob_shared_event event;
-    hob_block *blocks;
+    hob_part *blocks;
     uint32_t nblocks, ncalls, nresults;
     size_t bytes;
     char made_id[24];
@@ -106,6 +106,9 @@ typedef struct hob_ledger_limits {
     size_t events, event_bytes;
 } hob_ledger_limits;
 
+#define HOB_LEDGER_LIMITS                                                                          \
+    ((hob_ledger_limits){HOB_STATE_LIMITS, 4000000, (size_t)1 << 30}) /* unless said otherwise */
+
 typedef struct hob_ledger {
     hob_ledger_limits limits;
     hob_state state;
@@ -128,6 +131,10 @@ int hob_ledger_begin(hob_ledger *l, hob_str invocation, hob_error *err);
 int hob_ledger_end(hob_ledger *l, hob_str invocation, hob_error *err);
 /* Begins an empty ledger with the records and the stored state of a snapshot; the rest is shared with it. */
 int hob_ledger_adopt(hob_ledger *l, const hob_shared_snapshot *p, hob_error *err);
+
+/* shared_log.c: messages of a session's log, each followed by the results of its calls in their order. */
+struct hob_event;
+int hob_ledger_add_log(hob_ledger *l, struct hob_event *const *events, size_t n, hob_error *err);
 
 /* ---- snapshots (shared_snapshot.c, shared_json.c) ---------------------------------------------------- */
 
@@ -159,6 +166,6 @@ int hob_ledger_import(hob_ledger *l, hob_arena *a, hob_str text, hob_shared_iden
  * results alone. `l`: for the names of tools that results leave out. */
 bool hob_tell_foreign(const hob_record *r, const hob_records *l, bool results_only, hob_buf *out);
 /* The result of a call that has none. */
-void hob_tell_missing(const hob_block *call, hob_buf *out);
+void hob_tell_missing(const hob_part *call, hob_buf *out);
 
 #endif

@@ -60,8 +60,8 @@ static int check_invocation(const hob_ledger *l, hob_str invocation, hob_error *
 /* Results name calls that came before, in an event before this one. */
 static int link_results(const hob_ledger *l, hob_record *r, hob_error *err) {
     for (size_t i = 0; r->nresults && i < r->nblocks; i++) {
-        hob_block *b = &r->blocks[i];
-        if (b->kind != HOB_BLOCK_RESULT) continue;
+        hob_part *b = &r->blocks[i];
+        if (b->kind != HOB_PART_RESULT) continue;
         const struct hob_place *p = hob_table_get(&l->calls, b->call);
         if (!p)
             return hob_fail(err, HOB_ENOENT, 0,
@@ -116,7 +116,7 @@ static void enter(hob_ledger *l, hob_record *r) {
     }
     hob_table_put(&l->ids, r->event.id, at, 0);
     for (size_t i = 0; r->ncalls && i < r->nblocks; i++)
-        if (r->blocks[i].kind == HOB_BLOCK_CALL)
+        if (r->blocks[i].kind == HOB_PART_CALL)
             hob_table_put(&l->calls, r->blocks[i].call, at, slot++);
     l->bytes += r->bytes;
     hob_records_give(&l->records, r);

@@ -71,12 +71,12 @@ static int check_rest(const hob_shared_event *e, hob_arena *a, hob_error *err) {
 
 /* ---- indexing ----------------------------------------------------------------------------------- */
 
-static hob_block_kind kind_of(const hob_json *block) {
+static hob_part_kind kind_of(const hob_json *block) {
     static const char *const names[] = {"text", "thinking", "tool_call", "tool_result"};
     hob_str type = hob_json_get_str(block, "type");
     for (size_t i = 0; i < HOB_ARRAY_LEN(names); i++)
-        if (hob_str_eqz(type, names[i])) return (hob_block_kind)i;
-    return HOB_BLOCK_OTHER;
+        if (hob_str_eqz(type, names[i])) return (hob_part_kind)i;
+    return HOB_PART_OTHER;
 }
 
 /* Without its quotes. */
@@ -85,13 +85,13 @@ static hob_str inside(const hob_json *v) {
     return hob_json_is(v, HOB_JSON_STRING) ? hob_str_n(raw.p + 1, raw.n - 2) : HOB_STR_NULL;
 }
 
-static int index_block(hob_block *b, const hob_json *v, hob_error *err) {
+static int index_block(hob_part *b, const hob_json *v, hob_error *err) {
     if (!hob_json_is(v, HOB_JSON_OBJECT) || !hob_json_get_str(v, "type").n)
         return hob_fail(err, HOB_EPARSE, 0, "a content block is not an object with a type");
     b->kind = kind_of(v);
     b->raw = hob_json_raw(v);
-    if (b->kind == HOB_BLOCK_OTHER) return HOB_OK;
-    if (b->kind == HOB_BLOCK_TEXT || b->kind == HOB_BLOCK_THINKING) {
+    if (b->kind == HOB_PART_OTHER) return HOB_OK;
+    if (b->kind == HOB_PART_TEXT || b->kind == HOB_PART_THINKING) {
         const hob_json *text = hob_json_get(v, "text");
         if (hob_json_is(text, HOB_JSON_STRING)) b->body = hob_json_raw(text);
         return HOB_OK;
@@ -100,12 +100,12 @@ static int index_block(hob_block *b, const hob_json *v, hob_error *err) {
     if (hob_json_is(name, HOB_JSON_STRING)) b->name = hob_json_raw(name);
     b->call = inside(hob_json_get(v, "call"));
     if (!b->call.n) b->call = inside(hob_json_get(v, "id"));
-    b->body = hob_json_raw(b->kind == HOB_BLOCK_RESULT ? hob_json_get(v, "content")
-                           : args                      ? args
-                                                       : hob_json_get(v, "args_text"));
+    b->body = hob_json_raw(b->kind == HOB_PART_RESULT ? hob_json_get(v, "content")
+                           : args                     ? args
+                                                      : hob_json_get(v, "args_text"));
     if (b->call.n) return HOB_OK;
     return hob_fail(err, HOB_EINVAL, 0, "a %s block names no call: give it \"call\" or \"id\"",
-                    b->kind == HOB_BLOCK_CALL ? "tool_call" : "tool_result");
+                    b->kind == HOB_PART_CALL ? "tool_call" : "tool_result");
 }
 
 /* ---- making --------------------------------------------------------------------------------------- */
@@ -134,14 +134,14 @@ static void rebase(hob_str *s, const char *from, const char *to) {
     if (s->p) s->p = to + (s->p - from);
 }
 
-static hob_record *lay_out(const hob_shared_event *e, const hob_block *blocks, size_t nblocks,
+static hob_record *lay_out(const hob_shared_event *e, const hob_part *blocks, size_t nblocks,
                            size_t bytes) {
     hob_str *texts[TEXTS];
     hob_record *r = hob_alloc(sizeof *r + nblocks * sizeof *blocks + bytes);
     atomic_init(&r->refs, 1);
     r->event = *e;
     r->event.size = sizeof r->event;
-    r->blocks = (hob_block *)(r + 1);
+    r->blocks = (hob_part *)(r + 1);
     r->nblocks = (uint32_t)nblocks;
     r->bytes = sizeof *r + nblocks * sizeof *blocks + bytes;
     char *at = (char *)(r->blocks + nblocks);
@@ -153,12 +153,12 @@ static hob_record *lay_out(const hob_shared_event *e, const hob_block *blocks, s
     }
     if (nblocks) memcpy(r->blocks, blocks, nblocks * sizeof *blocks);
     for (size_t i = 0; i < nblocks; i++) {
-        hob_block *b = &r->blocks[i];
+        hob_part *b = &r->blocks[i];
         hob_str *slices[] = {&b->raw, &b->body, &b->name, &b->call};
         for (size_t k = 0; k < HOB_ARRAY_LEN(slices); k++)
             rebase(slices[k], e->content.p, r->event.content.p);
-        r->ncalls += b->kind == HOB_BLOCK_CALL;
-        r->nresults += b->kind == HOB_BLOCK_RESULT;
+        r->ncalls += b->kind == HOB_PART_CALL;
+        r->nresults += b->kind == HOB_PART_RESULT;
     }
     return r;
 }
@@ -168,7 +168,7 @@ static int build(hob_shared_event *e, hob_arena *a, hob_record **out, hob_error 
     int rc = parse(a, e->content, HOB_JSON_ARRAY, "content", &content, err);
     if (rc < 0) return rc;
     size_t n = hob_json_count(content), i = 0, bytes = 0;
-    hob_block *blocks = n ? hob_arena_alloc(a, n * sizeof *blocks) : NULL;
+    hob_part *blocks = n ? hob_arena_alloc(a, n * sizeof *blocks) : NULL;
     if (n && !blocks) return hob_fail(err, HOB_ETOOBIG, 0, "the event has too many blocks");
     for (const hob_json *v = hob_json_first(content); v; v = hob_json_next(v)) {
         rc = index_block(&blocks[i++], v, err);

@@ -92,7 +92,7 @@ int hob_ledger_adopt(hob_ledger *l, const hob_shared_snapshot *p, hob_error *err
         atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
         hob_table_put(&l->ids, r->event.id, (uint32_t)i, 0);
         for (size_t k = 0; r->ncalls && k < r->nblocks; k++)
-            if (r->blocks[k].kind == HOB_BLOCK_CALL)
+            if (r->blocks[k].kind == HOB_PART_CALL)
                 hob_table_put(&l->calls, r->blocks[k].call, (uint32_t)i, slot++);
         l->bytes += r->bytes;
         hob_records_give(&l->records, r);

@@ -26,52 +26,51 @@ static void open_block(hob_buf *out, const hob_record *r) {
 }
 
 /* Results may leave out the tool's name: the call has it. */
-static hob_str name_of(const hob_block *b, const hob_records *l) {
-    if (b->name.n || b->kind != HOB_BLOCK_RESULT) return inside(b->name);
+static hob_str name_of(const hob_part *b, const hob_records *l) {
+    if (b->name.n || b->kind != HOB_PART_RESULT) return inside(b->name);
     const hob_record *r = hob_records_at(l, b->call_event);
     uint32_t slot = 0;
     for (size_t i = 0; i < r->nblocks; i++)
-        if (r->blocks[i].kind == HOB_BLOCK_CALL && slot++ == b->call_slot)
+        if (r->blocks[i].kind == HOB_PART_CALL && slot++ == b->call_slot)
             return inside(r->blocks[i].name);
     return HOB_STR_NULL;
 }
 
-static void tell_block(const hob_record *r, const hob_block *b, const hob_records *l,
-                       hob_buf *out) {
+static void tell_block(const hob_record *r, const hob_part *b, const hob_records *l, hob_buf *out) {
     switch (b->kind) {
-    case HOB_BLOCK_TEXT:
+    case HOB_PART_TEXT:
         open_block(out, r);
         hob_buf_add(out, HOB_STR("] said: "));
         hob_buf_add(out, inside(b->body));
         break;
-    case HOB_BLOCK_CALL:
+    case HOB_PART_CALL:
         open_block(out, r);
         hob_buf_add(out, HOB_STR("] called tool `"));
         hob_buf_add(out, name_of(b, l));
         hob_buf_add(out, HOB_STR("` with parameters: "));
         add_escaped(out, b->body.n ? b->body : HOB_STR("{}"));
         break;
-    case HOB_BLOCK_RESULT:
+    case HOB_PART_RESULT:
         open_block(out, r);
         hob_buf_add(out, HOB_STR("] tool `"));
         hob_buf_add(out, name_of(b, l));
         hob_buf_add(out, HOB_STR("` returned result: "));
         add_escaped(out, b->body.n ? b->body : HOB_STR("[]"));
         break;
-    case HOB_BLOCK_OTHER:
+    case HOB_PART_OTHER:
         hob_buf_addc(out, ',');
         hob_buf_add(out, b->raw);
         return;
-    case HOB_BLOCK_THINKING: return;
+    case HOB_PART_THINKING: return;
     }
     hob_buf_add(out, HOB_STR("\"}"));
 }
 
 /* Images are shown as they are; what only the model that wrote it understands is not. */
-static bool is_told(const hob_block *b, bool results_only) {
-    if (results_only) return b->kind == HOB_BLOCK_RESULT;
-    if (b->kind == HOB_BLOCK_OTHER) return hob_str_find(b->raw, HOB_STR("\"image\"")) >= 0;
-    return b->kind != HOB_BLOCK_THINKING;
+static bool is_told(const hob_part *b, bool results_only) {
+    if (results_only) return b->kind == HOB_PART_RESULT;
+    if (b->kind == HOB_PART_OTHER) return hob_str_find(b->raw, HOB_STR("\"image\"")) >= 0;
+    return b->kind != HOB_PART_THINKING;
 }
 
 bool hob_tell_foreign(const hob_record *r, const hob_records *l, bool results_only, hob_buf *out) {
@@ -86,7 +85,7 @@ bool hob_tell_foreign(const hob_record *r, const hob_records *l, bool results_on
     return told > 0;
 }
 
-void hob_tell_missing(const hob_block *call, hob_buf *out) {
+void hob_tell_missing(const hob_part *call, hob_buf *out) {
     hob_buf_add(out, HOB_STR("{\"type\":\"tool_result\",\"call\":\""));
     hob_buf_add(out, call->call);
     hob_buf_addc(out, '"');

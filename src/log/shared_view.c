@@ -57,7 +57,7 @@ static int classify(const view *v, const hob_record *r) {
     if (!r->nresults) return OWN;
     /* Somebody else answers another agent's call: it belongs to that call. */
     for (size_t i = 0; i < r->nblocks; i++)
-        if (r->blocks[i].kind == HOB_BLOCK_RESULT && v->class_[r->blocks[i].call_event] == FOREIGN)
+        if (r->blocks[i].kind == HOB_PART_RESULT && v->class_[r->blocks[i].call_event] == FOREIGN)
             return FOREIGN;
     return OWN;
 }
@@ -99,8 +99,8 @@ static void pair(view *v) {
         if (v->class_[i] != OWN) continue;
         const hob_record *r = hob_records_at(v->records, i);
         for (uint32_t k = 0; r->nresults && k < r->nblocks; k++) {
-            const hob_block *b = &r->blocks[k];
-            if (b->kind != HOB_BLOCK_RESULT || v->class_[b->call_event] != OWN) continue;
+            const hob_part *b = &r->blocks[k];
+            if (b->kind != HOB_PART_RESULT || v->class_[b->call_event] != OWN) continue;
             place *p = &v->results[v->first_slot[b->call_event] + b->call_slot];
             *p = (place){(uint32_t)i + 1, k, p->event != 0};
         }
@@ -112,8 +112,8 @@ static size_t answered_anew(const view *v, size_t last) {
     const hob_record *r = hob_records_at(v->records, last);
     size_t from = last;
     for (size_t k = 0; k < r->nblocks; k++) {
-        const hob_block *b = &r->blocks[k];
-        if (b->kind != HOB_BLOCK_RESULT || v->class_[b->call_event] != OWN) continue;
+        const hob_part *b = &r->blocks[k];
+        if (b->kind != HOB_PART_RESULT || v->class_[b->call_event] != OWN) continue;
         if (v->results[v->first_slot[b->call_event] + b->call_slot].again)
             from = HOB_MIN(from, b->call_event);
     }
@@ -237,7 +237,7 @@ static void emit_results(view *v, const hob_record *r, size_t i) {
     const hob_shared_event *from = &r->event;
     begin_text(v);
     for (uint32_t b = 0; b < r->nblocks; b++) {
-        if (r->blocks[b].kind != HOB_BLOCK_CALL) continue;
+        if (r->blocks[b].kind != HOB_PART_CALL) continue;
         separate(v);
         if (p->event) {
             hob_buf_add(v->text, result_of(v, p));
@@ -256,7 +256,7 @@ static void emit_rest(view *v, const hob_record *r, hob_shared_role role) {
     if (r->nresults == r->nblocks) return;
     begin_text(v);
     for (uint32_t b = 0; b < r->nblocks; b++) {
-        if (r->blocks[b].kind == HOB_BLOCK_RESULT) continue;
+        if (r->blocks[b].kind == HOB_PART_RESULT) continue;
         separate(v);
         hob_buf_add(v->text, r->blocks[b].raw);
     }

@@ -30,10 +30,11 @@ static size_t or_default(size_t value, size_t otherwise) {
 }
 
 static void set_limits(hob_ledger *l, const hob_shared_opts *o) {
-    l->limits.state.keys = or_default(o->max_keys, HOB_STATE_LIMITS.keys);
-    l->limits.state.bytes = or_default(o->max_state_bytes, HOB_STATE_LIMITS.bytes);
-    l->limits.events = HOB_MIN(or_default(o->max_events, 4000000), (size_t)INT32_MAX);
-    l->limits.event_bytes = or_default(o->max_event_bytes, (size_t)1 << 30);
+    l->limits.state.keys = or_default(o->max_keys, HOB_LEDGER_LIMITS.state.keys);
+    l->limits.state.bytes = or_default(o->max_state_bytes, HOB_LEDGER_LIMITS.state.bytes);
+    l->limits.events =
+        HOB_MIN(or_default(o->max_events, HOB_LEDGER_LIMITS.events), (size_t)INT32_MAX);
+    l->limits.event_bytes = or_default(o->max_event_bytes, HOB_LEDGER_LIMITS.event_bytes);
 }
 
 static int add_state(hob_ledger *l, hob_arena *a, hob_str state, hob_error *err) {
