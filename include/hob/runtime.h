@@ -19,6 +19,7 @@
 
 #include <hob/config.h>
 #include <hob/event.h>
+#include <hob/state.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -92,6 +93,9 @@ HOB_API int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page *
 /* Stored events with seq > after, as rows; `limit` 0 = 1000. The session may be owned by anybody. */
 HOB_API int hob_runtime_events(hob_runtime *rt, const char *session, uint64_t after, size_t limit,
                                hob_page **out, hob_error *err);
+/* The state of a stored session, and what it shares with others; whoever owns it. hob_state_destroy. */
+HOB_API int hob_runtime_session_state(hob_runtime *rt, const char *session, hob_state **out,
+                                      hob_error *err);
 /* With its sub-agents, whose work is part of it. HOB_EBUSY: one of them is open; nothing was removed. */
 HOB_API int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err);
 /* Names that can be given as a model: rows {"name","provider","context","output","priced","key"}. */

@@ -8,7 +8,7 @@
  * A key has 1 to 256 bytes of UTF-8, without NUL, '/', '\' and "..", and more than a prefix.
  *
  * A hob_state is a snapshot: it never changes, costs the same whatever its size, and may be read on any thread.
- * docs/shared-state.md is the tour.
+ * docs/state.md is the tour.
  */
 #ifndef HOB_STATE_H
 #define HOB_STATE_H

@@ -158,6 +158,8 @@ void hob_table_add(hob_table *t,
                    hob_str cell); /* made visible, on one line, cut at 80 characters */
 void hob_table_print(const hob_table *t, hob_out *o);
 /* One stored or printed event, as a few lines; most kinds say nothing. */
+/* sessions_state.c */
+int hob_sessions_state(hob_cli *cli, const char *id, bool json, hob_error *err);
 void hob_story_event(hob_cli *cli, const hob_json *event);
 /* Rows of a page, or {"type":"next","cursor":…} after them. */
 void hob_page_print_json(hob_cli *cli, const hob_page *p);

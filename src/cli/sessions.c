@@ -137,7 +137,9 @@ static int print_log(hob_cli *cli, const char *id, bool json, hob_error *err) {
     }
 }
 
-static int show(hob_cli *cli, const sessions_opts *o, const char *wanted, hob_error *err) {
+/* Its log, or only its state. */
+static int show(hob_cli *cli, const sessions_opts *o, const char *wanted, bool state,
+                hob_error *err) {
     hob_page *page = NULL;
     const hob_json *row = NULL;
     int code = find(cli, wanted, &page, err);
@@ -146,8 +148,11 @@ static int show(hob_cli *cli, const sessions_opts *o, const char *wanted, hob_er
     code = hob_json_parse(a, hob_page_row(page, 0), NULL, &row, err);
     if (code >= 0) {
         char *id = hob_dupz(hob_json_get_str(row, "id"));
-        if (!o->json) print_head(cli, row);
-        code = print_log(cli, id, o->json, err);
+        if (state)
+            code = hob_sessions_state(cli, id, o->json, err);
+        else if (!o->json)
+            print_head(cli, row);
+        if (!state) code = print_log(cli, id, o->json, err);
         hob_free(id);
     }
     hob_arena_destroy(a);
@@ -159,12 +164,12 @@ static int show(hob_cli *cli, const sessions_opts *o, const char *wanted, hob_er
 
 static int dispatch(hob_cli *cli, const sessions_opts *o, const hob_words *w, hob_error *err) {
     const char *what = w->n ? w->at[0] : "list";
-    bool is_list = !strcmp(what, "list");
-    if ((!is_list && strcmp(what, "show")) || w->n > (is_list ? 1 : 2))
+    bool is_list = !strcmp(what, "list"), is_state = !strcmp(what, "state");
+    if ((!is_list && !is_state && strcmp(what, "show")) || w->n > (is_list ? 1 : 2))
         return hob_command_misused(&hob_command_sessions, w, err);
     int code = hob_cli_start(cli, false, err);
     if (code < 0) return code;
-    return is_list ? list(cli, o, err) : show(cli, o, w->n > 1 ? w->at[1] : NULL, err);
+    return is_list ? list(cli, o, err) : show(cli, o, w->n > 1 ? w->at[1] : NULL, is_state, err);
 }
 
 static int run(hob_cli *cli, char *const *argv) {
@@ -183,7 +188,7 @@ static int run(hob_cli *cli, char *const *argv) {
 
 const hob_command hob_command_sessions = {
     .name = "sessions",
-    .usage = "sessions list | show [ID]",
+    .usage = "sessions list | show [ID] | state [ID]",
     .summary = "stored sessions, and what happened in one",
     .opts = &opts,
     .run = run,

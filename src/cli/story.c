@@ -100,6 +100,26 @@ static void on_note(hob_cli *cli, const char *what, hob_str text) {
     hob_buf_finish(&b);
 }
 
+/* "state: a=1, b, -c": set, temporary, removed. */
+static void on_state(hob_cli *cli, const hob_json *d) {
+    const hob_json *lists[] = {hob_json_get(d, "delta"), hob_json_get(d, "temp"),
+                               hob_json_get(d, "removed")};
+    hob_buf b;
+    hob_buf_init(&b, STORY_MAX);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(lists); i++) {
+        for (const hob_json *v = hob_json_first(lists[i]); v; v = hob_json_next(v)) {
+            hob_buf_addz(&b, b.n ? ", " : "");
+            if (i == 2) hob_buf_addc(&b, '-');
+            hob_show_line(&b, i ? hob_json_str(v) : hob_json_key(v), COLUMNS);
+            if (i == 0) hob_buf_addc(&b, '=');
+            if (i == 0) hob_show_line(&b, hob_json_raw(v), COLUMNS);
+        }
+    }
+    hob_out_addf(&cli->out, "  %sstate: %s%s\n", hob_tint_on(cli->out_color, HOB_TINT_DIM),
+                 hob_buf_z(&b), hob_tint_off(cli->out_color));
+    hob_buf_finish(&b);
+}
+
 void hob_story_event(hob_cli *cli, const hob_json *event) {
     const hob_json *d = hob_json_get(event, "data");
     hob_str type = hob_json_get_str(event, "type");
@@ -108,6 +128,7 @@ void hob_story_event(hob_cli *cli, const hob_json *event) {
     if (hob_str_eqz(type, "assistant_message")) on_message(cli, d, HOB_TINT_GREEN, "-");
     if (hob_str_eqz(type, "tool_started")) on_started(cli, d);
     if (hob_str_eqz(type, "tool_finished")) on_finished(cli, d);
+    if (hob_str_eqz(type, "state_changed")) on_state(cli, d);
     if (hob_str_eqz(type, "run_finished")) on_run_finished(cli, d);
     if (hob_str_eqz(type, "approval_requested"))
         on_note(cli, "asked for an approval: ", hob_json_get_str(d, "tool"));

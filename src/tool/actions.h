@@ -1,5 +1,5 @@
 /*
- * actions.h - what a tool asks for besides its answer (docs/shared-state.md).
+ * actions.h - what a tool asks for besides its answer (docs/state.md).
  */
 #ifndef HOB_SRC_TOOL_ACTIONS_H
 #define HOB_SRC_TOOL_ACTIONS_H

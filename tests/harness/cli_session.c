@@ -55,6 +55,18 @@ static void test_cli_session__a_named_session_stays_in_its_folder(void **state) 
     assert_str(hob_json_get_str(hob_test_line(c, 0), "cwd"), hob_test_path(&c->folder, "sub"));
 }
 
+static void test_cli_session__state_is_shown(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "--session-id", "a", MODEL, "one"), 0);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "state", "a"), 0);
+    assert_out(c, "");
+    assert_err_has(c, "the session has no state");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "state", "a", "--json"), 0);
+    assert_out(c, "{}\n");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "state", "none"), 7);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "state", "a", "b"), 2);
+}
+
 static void test_cli_session__an_id_is_given_once(void **state) {
     hob_test_cli *c = *state;
     assert_int_equal(HOB_RUN(c, NULL, "-p", "--session-id", "a", MODEL, "one"), 0);
@@ -156,6 +168,7 @@ int main(void) {
         TEST(test_cli_session__continue_the_newest_of_this_folder),
         TEST(test_cli_session__resume_by_id_or_its_beginning),
         TEST(test_cli_session__a_named_session_stays_in_its_folder),
+        TEST(test_cli_session__state_is_shown),
         TEST(test_cli_session__an_id_is_given_once),
         TEST(test_cli_session__a_copy_leaves_the_original_alone),
         TEST(test_cli_session__no_session_keeps_nothing),

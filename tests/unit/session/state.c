@@ -509,6 +509,26 @@ static void test_session_state__shared_keys_outlive_what_the_log_says(void **sta
     host_finish(&f.r);
 }
 
+static void test_session_state__of_a_stored_session_without_opening_it(void **state) {
+    fixture f;
+    hob_state *seen;
+    hob_str key = hob_str_z(""), value;
+    (void)state;
+    open_state(&f, "{\"k\":1,\"gone\":1,\"app:a\":1}");
+    hob_session *other = another(&f, NULL, NULL);
+    assert_ok(apply(&f, "{\"k\":2}", "[\"gone\"]"), f.r.err);
+    assert_ok(hob_session_state_set(other, hob_str_z("user:u"), hob_str_z("3"), &f.r.err), f.r.err);
+    hob_session_id(f.r.s, f.r.id, sizeof f.r.id);
+    assert_ok(hob_runtime_session_state(f.r.rt, f.r.id, &seen, &f.r.err), f.r.err);
+    f.got[0] = 0;
+    while (hob_state_next(seen, key, &key, &value)) add_pair(key, value, &f);
+    assert_string_equal(f.got, "app:a=1 k=2 user:u=3");
+    hob_state_destroy(seen);
+    assert_int_equal(hob_runtime_session_state(f.r.rt, "none", &seen, NULL), HOB_ENOENT);
+    hob_session_close(other);
+    host_finish(&f.r);
+}
+
 static void test_session_state__ceilings_hold(void **state) {
     fixture f;
     hob_buf b;
@@ -554,6 +574,7 @@ int main(void) {
         T(case_24_temp_is_the_runs),
         T(case_26_sessions_of_one_program_see_it_at_once),
         T(shared_keys_outlive_what_the_log_says),
+        T(of_a_stored_session_without_opening_it),
         T(ceilings_hold),
     };
     store = "memory";
