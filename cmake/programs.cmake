@@ -4,7 +4,7 @@ file(GLOB_RECURSE HOB_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.c)
 file(GLOB HOB_BENCH_SOURCES CONFIGURE_DEPENDS bench/*.c)
 file(GLOB HOB_BENCH_SUPPORT CONFIGURE_DEPENDS bench/support/*.c)
 file(GLOB HOB_FLOOR_CLIENT CONFIGURE_DEPENDS bench/floor/client*.c)
-file(GLOB HOB_EXAMPLE_SOURCES CONFIGURE_DEPENDS examples/*.c)
+file(GLOB HOB_EXAMPLE_SOURCES CONFIGURE_DEPENDS examples/*/main.c)
 
 # The files of `hob demo`, carried in the program.
 set(HOB_DEMO_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cmake/demo_files.c)
@@ -72,7 +72,8 @@ if(TARGET hob_core)
     endforeach()
 
     foreach(source ${HOB_EXAMPLE_SOURCES})
-        get_filename_component(name ${source} NAME_WE)
+        get_filename_component(folder ${source} DIRECTORY)
+        get_filename_component(name ${folder} NAME)
         add_executable(example-${name} ${source})
         target_include_directories(example-${name} PRIVATE include)
         target_link_libraries(example-${name} PRIVATE hob_shared)
