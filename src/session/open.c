@@ -215,6 +215,7 @@ static void on_loaded(hob_session *s, int code, const hob_error *err, void *user
 }
 
 static void own(opening *op, int flags);
+static void search(opening *op, hob_str cursor);
 
 static void on_owned(int code, const hob_error *err, const hob_store_session *row, void *user) {
     opening *op = user;
@@ -223,6 +224,12 @@ static void on_owned(int code, const hob_error *err, const hob_store_session *ro
     if (code == HOB_ENOENT && op->task) { /* announced by a process that got no further */
         hob_list_remove(&s->link);
         own(op, HOB_OWN_CREATE);
+        return;
+    }
+    if (code == HOB_ENOENT && op->prefix.n && !op->matches) { /* perhaps it begins like this */
+        hob_list_remove(&s->link);
+        s->id[0] = 0;
+        search(op, HOB_STR_NULL);
         return;
     }
     if (code < 0) {
@@ -311,8 +318,6 @@ static void find_newest(opening *op, hob_str cursor) {
     op->s->store->ops->sessions(op->s->store, &q, on_newest, op);
 }
 
-static void search(opening *op, hob_str cursor);
-
 static void on_candidates(int code, const hob_error *err, const hob_store_session *rows, size_t n,
                           hob_str next, void *user) {
     opening *op = user;
@@ -342,7 +347,6 @@ static void search(opening *op, hob_str cursor) {
     op->s->store->ops->sessions(op->s->store, &q, on_candidates, op);
 }
 
-/* A whole id is looked up; only the beginning of one is searched for. */
 static void on_exact(int code, const hob_error *err, const hob_store_session *row, void *user) {
     opening *op = user;
     (void)row;
@@ -355,10 +359,15 @@ static void on_exact(int code, const hob_error *err, const hob_store_session *ro
         found(op, op->prefix);
 }
 
+/* What can be a whole id is taken, or read, as one; only the beginning of one is searched for. */
 static void look_up(opening *op) {
     op->prefix = hob_str_z(op->o->id);
     if (!hob_id_valid(op->prefix)) {
         search(op, HOB_STR_NULL);
+        return;
+    }
+    if (!(op->o->flags & HOB_SESSION_FORK)) {
+        found(op, op->prefix);
         return;
     }
     op->s->inflight++;
