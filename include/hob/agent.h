@@ -60,7 +60,8 @@ typedef struct hob_agent_call {
 
 /* Answers with a hob_reply, now or later, from any thread. Content in the answer counts instead of what would come:
  * the agent is not run, the model not asked, the tool not called; after_* replaces what came. hob_reply_pass() lets
- * things take their course. No answer within a minute is an error, which ends the agent. */
+ * things take their course. No answer within a minute is an error: the result of the call at the tool's points, the end
+ * of the agent at the others. docs/callbacks.md has the details. */
 typedef void (*hob_agent_fn)(const hob_agent_call *call, hob_reply *reply, void *user);
 
 typedef struct hob_agent_callbacks {

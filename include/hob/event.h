@@ -26,7 +26,7 @@ extern "C" {
     X(CONFIG_CHANGED, config_changed, 1, "A setting that matters for later runs changed.",         \
       "model?, thinking?, system_prompt?, permission_mode?, agent?, title?")                       \
     X(RUN_STARTED, run_started, 1, "A run began. Continuing an interrupted run names it.",         \
-      "model, origin(prompt|resume|follow_up), continues?, limits{}, carried?{}")                  \
+      "model, origin(prompt|resume|follow_up|update), continues?, limits{}, carried?{}")           \
     X(USER_MESSAGE, user_message, 1, "The user's words entered the conversation.", "content[]")    \
     X(STEER_QUEUED, steer_queued, 1, "A steering message waits for the running step.",             \
       "item, content[]")                                                                           \
@@ -64,8 +64,11 @@ extern "C" {
       "call, tool, args, class(read_only|idempotent|unsafe), again?")                              \
     X(TOOL_FINISHED, tool_finished, 1, "The one end of a call.",                                   \
       "call, tool, outcome(ok|error|skipped|denied|cancelled|unknown), content[], "                \
-      "exit_code?, duration_ms?, truncated?, warning?, actions?{state_delta, removed, temp, "      \
-      "artifact_delta, transfer, narrow{by, tools[]}, escalate, skip_summarization}")              \
+      "exit_code?, duration_ms?, truncated?, warning?, pending?, actions?{state_delta, removed, "  \
+      "temp, artifact_delta, transfer, narrow{by, tools[]}, escalate, skip_summarization}")        \
+    X(TOOL_UPDATED, tool_updated, 1,                                                               \
+      "What became of a pending call: it takes the place of its result. `final`: the last one.",   \
+      "call, tool, outcome(ok|error), content[], final, note?[]")                                  \
     X(STATE_CHANGED, state_changed, 1, "State changed; temp: keys are only named.",                \
       "delta?{}, removed?[], temp?[], call?, output?")                                             \
     X(CHILD_STARTED, child_started, 1, "A sub-agent started: a session of its own, `child`.",      \
@@ -143,6 +146,9 @@ HOB_API hob_str hob_event_data(const hob_event *e);
 HOB_API int hob_event_field(const hob_event *e, const char *path, char *buf, size_t cap);
 /* All text blocks of data.content joined, or data.text; same return rule. */
 HOB_API int hob_event_text(const hob_event *e, char *buf, size_t cap);
+/* 1: somebody's last word for now: an answer that is whole and makes no calls, the receipt of a call that is pending, or
+ * a result that its tool says is the answer. A run may have several: each agent of a workflow ends with one. */
+HOB_API int hob_event_is_final(const hob_event *e);
 
 #ifdef __cplusplus
 }

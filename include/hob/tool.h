@@ -22,7 +22,12 @@ typedef enum hob_tool_class {
     HOB_TOOL_READ_ONLY = 2   /* repeated freely; may run beside other read-only calls */
 } hob_tool_class;
 
-enum { HOB_TOOL_PARALLEL = 1 }; /* may run beside other such calls, though it does more than read */
+enum {
+    HOB_TOOL_PARALLEL = 1, /* may run beside other such calls, though it does more than read */
+    HOB_TOOL_LONG_RUNNING =
+        2 /* an answer that is ok is a receipt: the work goes on elsewhere, the run (in a workflow:
+                                 the agent) ends, and hob_session_tool_update() brings the result and goes on */
+};
 
 typedef enum hob_outcome {
     HOB_OUTCOME_OK,
@@ -59,7 +64,7 @@ typedef struct hob_tool {
      * is already on its way. */
     void (*cancel)(const hob_tool_call *call, int hard, void *user);
     void *user;
-    unsigned flags; /* HOB_TOOL_PARALLEL */
+    unsigned flags; /* HOB_TOOL_PARALLEL, HOB_TOOL_LONG_RUNNING */
 } hob_tool;
 #define HOB_TOOL_INIT                                                                              \
     { sizeof(hob_tool), NULL, NULL, NULL, HOB_TOOL_UNSAFE, 0, NULL, NULL, NULL, 0 }

@@ -380,8 +380,10 @@ static bool may_be_left(const hob_agent *a) {
     return a->o.kind == HOB_AGENT_LLM && !hob_agent_has(a, HOB_AGENT_NO_PARENT_TRANSFER);
 }
 
-/* Who spoke last goes on, if it and all above it are LLM agents that could hand the conversation back. */
-static size_t first_holder(const hob_flow *f, hob_str last) {
+/* Whose pending call has its result goes on. Else who spoke last, if it and all above it are LLM agents that could hand the conversation back. */
+static size_t first_holder(const hob_flow *f, const hob_run *root, hob_str last) {
+    ptrdiff_t caller = root->caller[0] ? hob_flow_index(f, hob_str_z(root->caller)) : -1;
+    if (caller >= 0 && f->frames[caller].agent->o.kind == HOB_AGENT_LLM) return (size_t)caller;
     ptrdiff_t i = last.n ? hob_flow_index(f, last) : -1;
     if (i < 0) return 0;
     for (size_t k = (size_t)i; k != 0; k = f->frames[k].parent)
@@ -420,7 +422,7 @@ static bool is_under_way(const hob_flow *f) {
 int hob_flow_next(const hob_flow *f, const hob_run *root, const hob_flow_env *env, hob_draft *out) {
     next n = {f, root, env, out, true};
     if (root->phase == HOB_PHASE_READY && root->want_model && !root->ending && !root->lost_model)
-        return start(&n, first_holder(f, env->last_agent), 0, 0);
+        return start(&n, first_holder(f, root, env->last_agent), 0, 0);
     if (root->phase != HOB_PHASE_AGENTS) return HOB_SAID_NOTHING;
     if (f->conflicts.n) return say_conflicts(f, root, out);
     int said = go_on(&n, 0);

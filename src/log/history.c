@@ -108,8 +108,7 @@ static void path_rebuild(hob_history *h) {
 
 /* ---- the fold ------------------------------------------------------------------------------- */
 
-static hob_str content_of(const hob_json *data) {
-    const hob_json *content = hob_json_get(data, "content");
+static hob_str content_of(const hob_json *content) {
     return hob_json_is(content, HOB_JSON_ARRAY) ? hob_json_raw(content) : HOB_STR("[]");
 }
 
@@ -160,13 +159,19 @@ void hob_history_push_made(hob_history *h, const hob_node *about, char *text, si
     add_to_end(h, n);
 }
 
+/* Its content is the call's, its note is for the conversation. */
+static bool is_update(const hob_event *e) {
+    return e->type == HOB_EVENT_TOOL_UPDATED;
+}
+
 /* Nodes keep slices of the event's own text, never of the arena that `data` lives in. */
 static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
                            const hob_json *data) {
     hob_node *n = node_room(h);
     *n = (hob_node){.seq = e->seq, .role = role, .event = hob_event_ref((hob_event *)e)};
-    n->content = content_of(data);
-    n->weight = hob_content_weight(hob_json_get(data, "content"));
+    const hob_json *content = hob_json_get(data, is_update(e) ? "note" : "content");
+    n->content = content_of(content);
+    n->weight = hob_content_weight(content);
     n->model = hob_event_own(e, hob_json_get(data, "model"));
     n->message = hob_event_own(e, hob_json_get(data, "message"));
     return n;
@@ -174,7 +179,8 @@ static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
 
 static bool is_message(hob_event_type type) {
     return type == HOB_EVENT_USER_MESSAGE || type == HOB_EVENT_STEER_DELIVERED ||
-           type == HOB_EVENT_CHILD_REPORTED || type == HOB_EVENT_ASSISTANT_MESSAGE;
+           type == HOB_EVENT_CHILD_REPORTED || type == HOB_EVENT_ASSISTANT_MESSAGE ||
+           type == HOB_EVENT_TOOL_UPDATED;
 }
 
 static int add_entry(hob_history *h, const hob_event *e, hob_role role, const hob_json *data,
@@ -200,27 +206,68 @@ static int add_entry(hob_history *h, const hob_event *e, hob_role role, const ho
 }
 
 /* "m14.2" -> the answer m14, slot 2. Calls end soon after their answer, so the search is from the end. */
-static int add_result(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err) {
-    hob_str call = hob_json_get_str(data, "call");
+static hob_slot *find_slot(const hob_history *h, hob_str call, ptrdiff_t *node) {
     ptrdiff_t dot = hob_str_chr(call, '.');
     int64_t slot;
+    *node = -1;
     if (dot < 0 || hob_str_int(hob_str_skip(call, (size_t)dot + 1), &slot) < 0 || slot < 0)
-        return HOB_OK;
+        return NULL;
     hob_str message = hob_str_first(call, (size_t)dot);
     for (size_t i = h->nnodes; i-- > 0;) {
-        hob_node *n = &h->nodes[i];
+        const hob_node *n = &h->nodes[i];
         if (!n->nresults || !hob_str_eq(n->message, message)) continue;
-        if ((size_t)slot >= n->nresults || n->results[slot].event)
-            return HOB_OK; /* the first end wins */
-        hob_slot *r = &n->results[slot];
-        r->event = hob_event_ref((hob_event *)e);
-        r->content = content_of(data);
-        r->weight = hob_content_weight(hob_json_get(data, "content"));
-        r->failed = !hob_str_eqz(hob_json_get_str(data, "outcome"), "ok");
-        if (is_on_path(h, i)) h->bytes += r->weight;
-        return HOB_OK;
+        *node = (ptrdiff_t)i;
+        return (size_t)slot < n->nresults ? &n->results[slot] : NULL;
     }
-    return h->cold.count ? say_cold(h, call, err) : HOB_OK;
+    return NULL;
+}
+
+static void fill(hob_history *h, ptrdiff_t node, hob_slot *r, const hob_event *e,
+                 const hob_json *data) {
+    size_t was = r->weight;
+    hob_event_unref(r->event);
+    r->event = hob_event_ref((hob_event *)e);
+    r->content = content_of(hob_json_get(data, "content"));
+    r->weight = hob_content_weight(hob_json_get(data, "content"));
+    r->failed = !hob_str_eqz(hob_json_get_str(data, "outcome"), "ok");
+    if (is_on_path(h, (size_t)node)) h->bytes = h->bytes - was + r->weight;
+}
+
+static int add_result(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err) {
+    hob_str call = hob_json_get_str(data, "call");
+    ptrdiff_t node;
+    hob_slot *r = find_slot(h, call, &node);
+    if (node < 0 && h->cold.count && hob_str_chr(call, '.') >= 0) return say_cold(h, call, err);
+    if (!r || r->event) return HOB_OK; /* the first end wins */
+    fill(h, node, r, e, data);
+    r->pending = hob_json_get_bool(data, "pending", false);
+    return HOB_OK;
+}
+
+/* What was there changes: whoever keeps something made of it begins anew. */
+static int update_result(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err) {
+    hob_str call = hob_json_get_str(data, "call");
+    ptrdiff_t node;
+    hob_slot *r = find_slot(h, call, &node);
+    if (node < 0 && h->cold.count) return say_cold(h, call, err);
+    if (r && r->pending) {
+        fill(h, node, r, e, data);
+        r->pending = !hob_json_get_bool(data, "final", false);
+        h->generation++;
+    }
+    return e->entry.n ? add_entry(h, e, HOB_ROLE_USER, data, err) : HOB_OK;
+}
+
+int hob_history_pending(const hob_history *h, hob_str call, const hob_node **out, hob_error *err) {
+    ptrdiff_t node;
+    const hob_slot *r = find_slot(h, call, &node);
+    if (!r || !r->event || !is_on_path(h, (size_t)node))
+        return hob_fail(err, HOB_ENOENT, 0, "there is no call %.*s in this conversation that waits",
+                        HOB_FMT(call));
+    if (!r->pending)
+        return hob_fail(err, HOB_EEXIST, 0, "the call %.*s has its result", HOB_FMT(call));
+    *out = &h->nodes[node];
+    return HOB_OK;
 }
 
 static int move(hob_history *h, const hob_json *data, hob_error *err) {
@@ -239,6 +286,7 @@ static int move(hob_history *h, const hob_json *data, hob_error *err) {
 int hob_history_apply(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err) {
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
         return add_entry(h, e, HOB_ROLE_ASSISTANT, data, err);
+    if (is_update(e)) return update_result(h, e, data, err);
     if (is_message(e->type) || e->entry.n) return add_entry(h, e, HOB_ROLE_USER, data, err);
     if (e->type == HOB_EVENT_TOOL_FINISHED) return add_result(h, e, data, err);
     if (e->type == HOB_EVENT_BRANCH_MOVED) return move(h, data, err);

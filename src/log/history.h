@@ -3,7 +3,7 @@
  *
  * A node is a user message (user_message, steer_delivered, child_reported) or an answer (assistant_message) together with the
  * results of its calls. Results land in the slot of their call, so the order in which calls finished does not
- * matter. Answers that were cut off (stop "aborted") are nodes of the tree but never part of the path's messages; so
+ * matter; tool_updated puts another one in the place of a receipt, and is a message of its own if it has a note. Answers that were cut off (stop "aborted") are nodes of the tree but never part of the path's messages; so
  * are entries of kinds that a newer version wrote, so that what hangs on them keeps its place. branch_moved chooses
  * another path and changes the generation.
  *
@@ -23,6 +23,7 @@ typedef struct hob_slot {
     hob_str content;  /* JSON array */
     size_t weight;
     bool failed;
+    bool pending; /* it is a receipt: tool_updated brings another */
 } hob_slot;
 
 typedef struct hob_node {
@@ -62,6 +63,8 @@ void hob_history_destroy(hob_history *h);
 /* HOB_ENOENT: it needs an entry that is not there, or is cold. */
 int hob_history_apply(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err);
 uint64_t hob_history_leaf(const hob_history *h); /* seq of the leaf entry, 0 = none */
+/* The answer with this call, on the path, if the call is pending. HOB_ENOENT, HOB_EEXIST (it has its result). */
+int hob_history_pending(const hob_history *h, hob_str call, const hob_node **out, hob_error *err);
 /* The node with this entry seq, or NULL. */
 const hob_node *hob_history_find(const hob_history *h, uint64_t seq);
 /* For views (history_view.h): a node of another history with what it holds, and words of the user about one; takes the

@@ -1,9 +1,10 @@
 #include "log/history.h"
 
-/* Every call has its result, and nothing of it comes after `before`. */
+/* Every call has its last result, and nothing of it comes after `before`. */
 static bool is_closed(const hob_node *n, uint64_t before) {
     for (size_t k = 0; k < n->nresults; k++)
-        if (!n->results[k].event || n->results[k].event->seq >= before) return false;
+        if (!n->results[k].event || n->results[k].pending || n->results[k].event->seq >= before)
+            return false;
     return true;
 }
 

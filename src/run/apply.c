@@ -121,6 +121,7 @@ void hob_run_mark_lost(hob_run *r) {
 
 static void start_fresh(hob_run *r) {
     r->phase = HOB_PHASE_PROMPT;
+    r->caller[0] = 0;
     r->want_model = r->steered = r->lost_model = r->redo = r->cut = false;
     r->ncalls = 0;
     hob_run_batch_begin(r);
@@ -143,7 +144,7 @@ static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
     r->fate = HOB_QUEUE_RETURN;
     r->settled = false;
     r->started_ts = r->active_since = e->ts;
-    if (hob_str_eqz(origin, "prompt")) {
+    if (hob_str_eqz(origin, "prompt") || hob_str_eqz(origin, "update")) {
         r->spent = (hob_spent){.cost_known = true};
         r->turn = 0;
     }
@@ -224,6 +225,15 @@ static void message_added(hob_run *r, const hob_json *d) {
     if (r->phase == HOB_PHASE_PROMPT) r->phase = HOB_PHASE_READY;
     hob_free(r->next_prompt.content);
     r->next_prompt.content = NULL;
+}
+
+/* What a run begins with instead of a message. */
+static void tool_updated(hob_run *r, const hob_event *e, const hob_json *d) {
+    if (r->phase != HOB_PHASE_PROMPT) return;
+    r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
+    copyz(r->caller, sizeof r->caller, e->agent);
+    r->want_model = true;
+    r->phase = HOB_PHASE_READY;
 }
 
 static void steer_delivered(hob_run *r, const hob_json *d) {
@@ -408,6 +418,7 @@ static void approval_resolved(hob_run *r, hob_call *c, const hob_json *d) {
 
 static void tool_finished(hob_run *r, hob_call *c, const hob_json *d) {
     c->state = HOB_CALL_DONE;
+    c->pending = hob_json_get_bool(d, "pending", false);
     r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     hob_call_read_actions(r, c, hob_json_get(d, "actions"));
     for (size_t i = 0; i < r->ncalls; i++)
@@ -481,6 +492,7 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
     case HOB_EVENT_RUN_FINISHED: run_finished(r, e, d); break;
     case HOB_EVENT_SETTLED: r->settled = true; break;
     case HOB_EVENT_CANCEL_REQUESTED: cancel_requested(r, d); break;
+    case HOB_EVENT_TOOL_UPDATED: tool_updated(r, e, d); break;
     case HOB_EVENT_USER_MESSAGE:
         hob_run_narrow_by_content(r, e->seq, hob_json_get(d, "content"));
         message_added(r, d);

@@ -32,9 +32,9 @@ static void write_limits(hob_jsonw *w, const hob_limits *l) {
     hob_jsonw_object_end(w);
 }
 
-/* origin: prompt, resume or follow_up; the last two carry the totals on. */
+/* origin: prompt, update, resume or follow_up; the last two carry the totals on. */
 int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin, hob_draft *out) {
-    bool fresh = !strcmp(origin, "prompt");
+    bool fresh = !strcmp(origin, "prompt") || !strcmp(origin, "update");
     hob_jsonw w = hob_say(r, HOB_EVENT_RUN_STARTED, out);
     make_run_id(r, out->id);
     out->run_id = hob_str_z(out->id);
@@ -87,19 +87,24 @@ static int check_price(const hob_run_env *env, hob_error *err) {
         HOB_FMT(env->model));
 }
 
-static int on_prompt(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
-                     hob_error *err) {
-    if (r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content) {
-        hob_say_message(r, in->content, out);
-        return HOB_SAID_LAST;
-    }
+static int may_begin(const hob_run *r, hob_error *err) {
     if (r->phase != HOB_PHASE_IDLE)
         return hob_fail(err, HOB_EBUSY, 0,
                         "a run is under way: steer it, queue a follow-up, cancel it, or wait");
     if (r->unfinished || r->next_prompt.content)
         return hob_fail(err, HOB_EBUSY, 0,
                         "an interrupted run waits: resume it, or settle it first");
-    int rc = check_content(in->content, HOB_MESSAGE_MAX, err);
+    return HOB_OK;
+}
+
+static int on_prompt(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
+                     hob_error *err) {
+    if (r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content) {
+        hob_say_message(r, in->content, out);
+        return HOB_SAID_LAST;
+    }
+    int rc = may_begin(r, err);
+    if (rc >= 0) rc = check_content(in->content, HOB_MESSAGE_MAX, err);
     if (rc >= 0) rc = check_price(env, err);
     if (rc < 0) return rc;
     hob_say_started(r, env, "prompt", out);
@@ -294,8 +299,52 @@ static int on_tool_finished(const hob_run *r, const hob_input *in, hob_draft *ou
     hob_jsonw_kint(&w, "duration_ms", in->duration_ms);
     if (in->truncated) hob_jsonw_kbool(&w, "truncated", true);
     if (c->warn) hob_jsonw_kbool(&w, "warning", true);
+    if (in->pending && in->outcome == HOB_OUTCOME_OK) hob_jsonw_kbool(&w, "pending", true);
     if (in->actions.n) hob_jsonw_kraw(&w, "actions", in->actions);
     hob_say_end(&w);
+    return HOB_SAID_LAST;
+}
+
+/* ---- what became of a pending call -------------------------------------------------------------------- */
+
+static void say_updated(const hob_run *r, const hob_input *in, hob_draft *out) {
+    hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_UPDATED, out);
+    out->author = HOB_STR("host");
+    out->agent = in->by;
+    out->is_entry = in->text.n > 0;
+    if (!in->final) out->run_id = HOB_STR_NULL;
+    hob_jsonw_kstr(&w, "call", in->call);
+    hob_jsonw_kstr(&w, "tool", in->tool);
+    hob_jsonw_kstr(&w, "outcome", hob_str_z(hob_outcome_name(in->outcome)));
+    hob_jsonw_kraw(&w, "content", hob_str_trim(in->content));
+    hob_jsonw_kbool(&w, "final", in->final);
+    if (in->text.n) {
+        hob_jsonw_key(&w, "note");
+        hob_jsonw_array(&w);
+        hob_jsonw_object(&w);
+        hob_jsonw_kstr(&w, "type", HOB_STR("text"));
+        hob_jsonw_kstr(&w, "text", in->text);
+        hob_jsonw_object_end(&w);
+        hob_jsonw_array_end(&w);
+    }
+    hob_say_end(&w);
+}
+
+/* The last word about it is what a run begins with, as with a prompt. */
+static int on_updated(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
+                      hob_error *err) {
+    bool begun = in->final && r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content;
+    if (!begun) {
+        int rc = may_begin(r, err);
+        if (rc >= 0) rc = check_content(in->content, HOB_MESSAGE_MAX, err);
+        if (rc >= 0 && in->final) rc = check_price(env, err);
+        if (rc < 0) return rc;
+    }
+    if (in->final && !begun) {
+        hob_say_started(r, env, "update", out);
+        return HOB_SAID_MORE;
+    }
+    say_updated(r, in, out);
     return HOB_SAID_LAST;
 }
 
@@ -312,6 +361,7 @@ int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in
     case HOB_INPUT_MODEL_FINISHED:
     case HOB_INPUT_MODEL_FAILED: return on_model(r, in, out, err);
     case HOB_INPUT_TOOL_FINISHED: return on_tool_finished(r, in, out, err);
+    case HOB_INPUT_TOOL_UPDATED: return on_updated(r, env, in, out, err);
     }
     return HOB_SAID_NOTHING;
 }

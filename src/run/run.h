@@ -71,6 +71,7 @@ typedef struct hob_call {
     hob_str delta, removed, temp; /* temp: names; the values are never written down */
     hob_str transfer;
     bool escalate, skip_summarization;
+    bool pending; /* its result is a receipt */
 } hob_call;
 
 typedef enum hob_ending {
@@ -143,6 +144,7 @@ typedef struct hob_run {
     int64_t last_ts, started_ts, active_since; /* active_since 0 = the clock stands (parked) */
     char last_status[16];
     /* the step */
+    char caller[72]; /* the agent that goes on, since its pending call has its result; "" = none */
     int turn, attempt;
     char message[24]; /* of the last model call */
     char model[1200]; /* that was asked */
@@ -259,17 +261,19 @@ typedef enum hob_input_kind {
                                  instead, actions */
     HOB_INPUT_MODEL_FAILED, /* code, sub, retryable, shown, retry_after, text, usage, cost, jitter, content of
                                  what was shown (kept if the run is ending) */
-    HOB_INPUT_TOOL_FINISHED /* call, outcome, content, exit_code, truncated, actions */
+    HOB_INPUT_TOOL_FINISHED, /* call, outcome, content, exit_code, truncated, actions, pending */
+    HOB_INPUT_TOOL_UPDATED /* call, tool, outcome, content, final, by = the agent that made the call, text = a note for
+                                the conversation; that the call is pending was checked */
 } hob_input_kind;
 
 typedef struct hob_input {
     hob_input_kind kind;
     hob_str content; /* JSON array of blocks */
-    hob_str call, text, by, response_id;
+    hob_str call, tool, text, by, response_id;
     hob_str actions; /* JSON object, or "" */
     hob_ending ending;
     hob_queue_fate fate;
-    bool approved, retryable, shown, truncated;
+    bool approved, retryable, shown, truncated, pending, final;
     int code, sub, exit_code;
     int64_t retry_after, duration_ms;
     unsigned jitter; /* 0..1000 */

@@ -20,17 +20,19 @@ static bool changes(const hob_call *c) {
     return c->delta.n || c->removed.n || c->temp.n;
 }
 
-/* Of several wishes the last call's counts; the results are the answer only if every call says so. */
+/* Of several wishes the last call's counts; the results are the answer only if every call says so. A receipt is enough
+ * for now: whoever waits for the result need not be told more. */
 void hob_run_batch_done(hob_run *r) {
-    bool all = !r->cut;
+    bool all = !r->cut, pending = false;
     for (size_t i = 0; i < r->ncalls; i++) {
         const hob_call *c = &r->calls[i];
         r->state_due = r->state_due || changes(c);
         r->escalate = r->escalate || c->escalate;
         if (c->transfer.n) r->transfer = c->transfer;
         all = all && c->skip_summarization;
+        pending = pending || c->pending;
     }
-    if (all && r->ncalls) r->want_model = false;
+    if (pending || (all && r->ncalls)) r->want_model = false;
 }
 
 void hob_run_batch_begin(hob_run *r) {

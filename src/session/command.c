@@ -96,7 +96,7 @@ static bool is_image(const hob_json *b) {
            hob_json_get_str(b, "media_type").n && hob_json_get_str(b, "data").n;
 }
 
-static int check_content(hob_str json, hob_error *err) {
+int hob_content_check(hob_str json, hob_error *err) {
     hob_arena *a = hob_arena_create(0);
     const hob_json *v;
     bool says = false;
@@ -116,7 +116,7 @@ static int check_content(hob_str json, hob_error *err) {
 int hob_session_prompt_content(hob_session *s, hob_str content, hob_error *err) {
     command c = {.in = {.kind = HOB_INPUT_PROMPT, .content = content}};
     hob_buf expanded;
-    int rc = check_content(content, err);
+    int rc = hob_content_check(content, err);
     if (rc >= 0) rc = hob_session_enter(s, err);
     if (rc < 0) return rc;
     hob_buf_init(&expanded, HOB_MESSAGE_MAX);

@@ -99,29 +99,50 @@ int hob_session_repair(hob_session *s, hob_error *err) {
 
 /* ---- a whole conversation ---------------------------------------------------------------------------------- */
 
+/* The note of an update is a message like any other. */
+static void write_note(hob_jsonw *w, const hob_json *data) {
+    hob_jsonw_object(w);
+    hob_jsonw_kraw(w, "content", hob_json_raw(hob_json_get(data, "note")));
+    hob_jsonw_object_end(w);
+}
+
 static int copy_message(hob_session *s, const hob_event *e, const char *message, hob_error *err) {
     hob_arena *a = hob_arena_create(0);
     hob_draft d;
     hob_jsonw w;
-    hob_draft_init(&d, e->type);
+    hob_draft_init(&d, e->type == HOB_EVENT_TOOL_UPDATED ? HOB_EVENT_USER_MESSAGE : e->type);
     d.is_entry = true;
     d.author = e->author;
     hob_jsonw_init(&w, &d.data);
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
         write_answer(&w, hob_event_parse(e, a), message);
+    else if (e->type == HOB_EVENT_TOOL_UPDATED)
+        write_note(&w, hob_event_parse(e, a));
     else
         hob_jsonw_raw(&w, e->data);
     hob_arena_destroy(a);
     return hob_session_append(s, &d, err);
 }
 
-static int copy_result(hob_session *s, const hob_event *e, hob_str call, hob_error *err) {
+/* An update that took the place of a receipt is the result, here. */
+static int copy_result(hob_session *s, const hob_slot *r, hob_str call, hob_error *err) {
     hob_arena *a = hob_arena_create(0);
+    const hob_json *data = hob_event_parse(r->event, a);
     hob_draft d;
     hob_jsonw w;
-    hob_draft_init(&d, e->type);
+    hob_draft_init(&d, HOB_EVENT_TOOL_FINISHED);
     hob_jsonw_init(&w, &d.data);
-    write_members(&w, hob_event_parse(e, a), "call", call);
+    if (r->event->type == HOB_EVENT_TOOL_FINISHED) {
+        write_members(&w, data, "call", call);
+    } else {
+        hob_jsonw_object(&w);
+        hob_jsonw_kstr(&w, "call", call);
+        hob_jsonw_kstr(&w, "tool", hob_json_get_str(data, "tool"));
+        hob_jsonw_kstr(&w, "outcome", hob_json_get_str(data, "outcome"));
+        hob_jsonw_kraw(&w, "content", r->content);
+        if (r->pending) hob_jsonw_kbool(&w, "pending", true);
+        hob_jsonw_object_end(&w);
+    }
     hob_arena_destroy(a);
     return hob_session_append(s, &d, err);
 }
@@ -134,9 +155,8 @@ int hob_session_copy(hob_session *s, const hob_history *h, hob_error *err) {
         snprintf(message, sizeof message, "m%llu", (unsigned long long)s->view->last_seq + 1);
         rc = copy_message(s, n->event, message, err);
         for (size_t k = 0; rc >= 0 && k < n->nresults; k++)
-            rc = n->results[k].event
-                     ? copy_result(s, n->results[k].event, call_id(id, message, k), err)
-                     : say_missing(s, n, k, call_id(id, message, k), err);
+            rc = n->results[k].event ? copy_result(s, &n->results[k], call_id(id, message, k), err)
+                                     : say_missing(s, n, k, call_id(id, message, k), err);
     }
     return rc;
 }

@@ -25,6 +25,7 @@ typedef struct tool_flight {
     size_t shown;           /* bytes of output passed on */
     hob_callback *callback; /* a function of the host is at work */
     hob_actions asked;      /* by the tool and by such functions */
+    bool receipt;           /* the tool itself answered, and it is one that goes on elsewhere */
     bool answered;          /* `result` is there; after_tool looks at it */
     hob_tool_result result; /* its content is in `content` */
     hob_buf content;
@@ -50,6 +51,7 @@ static void give(hob_flight *f, const hob_tool_result *r) {
                     .actions = hob_buf_str(&actions),
                     .exit_code = r->exit_code,
                     .truncated = r->truncated,
+                    .pending = t && t->receipt,
                     .duration_ms = t ? hob_session_now(st->s) - t->started : 0};
     hob_flight_end(f);
     hob_crash_point("effect.tool.outcome");
@@ -123,6 +125,7 @@ static void on_output(void *user, hob_str chunk) {
 static void on_done(void *user, const hob_tool_result *r) {
     tool_flight *t = user;
     t->reply = NULL;
+    t->receipt = r->outcome == HOB_OUTCOME_OK && t->tool.flags & HOB_TOOL_LONG_RUNNING;
     if (r->actions) hob_actions_add(&t->asked, r->actions);
     conclude(t, r);
 }

@@ -13,8 +13,9 @@ struct hob_result {
 /* Which answer the result shows: the last one since the prompt. */
 void hob_session_note_result(hob_session *s, const hob_event *e, const hob_json *data) {
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE && e->run_id.n) s->result_seq = e->seq;
-    if (e->type == HOB_EVENT_RUN_STARTED && hob_str_eqz(hob_json_get_str(data, "origin"), "prompt"))
-        s->result_seq = 0;
+    hob_str origin = hob_json_get_str(data, "origin");
+    bool fresh = hob_str_eqz(origin, "prompt") || hob_str_eqz(origin, "update");
+    if (e->type == HOB_EVENT_RUN_STARTED && fresh) s->result_seq = 0;
 }
 
 static void add_text(hob_buf *out, const hob_event *e) {

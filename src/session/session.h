@@ -360,6 +360,9 @@ void hob_model_failed(hob_flight *f);
 void hob_tool_failed(hob_flight *f);
 void hob_agent_failed(hob_flight *f);
 
+/* ---- command.c ------------------------------------------------------------------------------------------- */
+int hob_content_check(hob_str json, hob_error *err); /* text and image blocks, and not empty */
+
 /* ---- reader.c, stream.c ----------------------------------------------------------------------------------- */
 void hob_session_deliver(hob_session *s); /* durable events and deltas into the mailbox */
 void hob_session_stream(hob_session *s);

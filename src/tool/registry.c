@@ -84,7 +84,7 @@ static unsigned flags_of(const hob_tool *tool) {
 }
 
 static int check(const hob_tools *t, const hob_tool *tool, hob_error *err) {
-    const unsigned known = HOB_TOOL_PARALLEL;
+    const unsigned known = HOB_TOOL_PARALLEL | HOB_TOOL_LONG_RUNNING;
     if (!name_fits(tool->name))
         return hob_fail(err, HOB_EINVAL, 0,
                         "'%.80s' is no name for a tool: 1 to %d letters, digits, '_' or '-'",

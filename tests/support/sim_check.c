@@ -122,7 +122,8 @@ static void run_started(seen *s, const hob_event *e, const hob_json *d) {
     s->run = e->run_id;
     s->kept = s->ending = false;
     if (!resumes) check_none_active(s);
-    if (!hob_str_eqz(hob_json_get_str(d, "origin"), "prompt")) return;
+    hob_str origin = hob_json_get_str(d, "origin");
+    if (!hob_str_eqz(origin, "prompt") && !hob_str_eqz(origin, "update")) return;
     s->turns = s->tool_calls = s->tokens = 0;
     s->strands[0].turn = 0;
 }

@@ -65,7 +65,18 @@ static void result_in(const hob_json *d, hob_arena *a, hob_input *in) {
     in->duration_ms = hob_json_get_int(d, "duration_ms", 0);
     in->truncated = hob_json_get_bool(d, "truncated", false);
     in->actions = hob_json_raw(hob_json_get(d, "actions"));
+    in->pending = hob_json_get_bool(d, "pending", false);
     if (hob_json_get_bool(d, "warning", false)) in->content = without_warning(content, a);
+}
+
+static void update_in(const hob_event *e, const hob_json *d, hob_input *in) {
+    in->kind = HOB_INPUT_TOOL_UPDATED;
+    in->call = hob_json_get_str(d, "call");
+    in->tool = hob_json_get_str(d, "tool");
+    in->outcome = hob_outcome_from(hob_json_get_str(d, "outcome"));
+    in->final = hob_json_get_bool(d, "final", false);
+    in->by = e->agent;
+    in->text = hob_json_get_str(hob_json_at(hob_json_get(d, "note"), 0), "text");
 }
 
 static void cancel_in(const hob_json *d, hob_input *in) {
@@ -97,6 +108,8 @@ static hob_input input_in(const hob_event *e, const hob_json *d, hob_arena *a) {
     case HOB_EVENT_RUN_STARTED:
         if (hob_str_eqz(origin, "prompt")) in.kind = HOB_INPUT_PROMPT;
         if (hob_str_eqz(origin, "resume")) in.kind = HOB_INPUT_RESUME;
+        if (hob_str_eqz(origin, "update")) in.kind = HOB_INPUT_TOOL_UPDATED;
+        in.final = true;
         in.content = HOB_STR("[{\"type\":\"text\",\"text\":\"?\"}]");
         break;
     case HOB_EVENT_RUN_FINISHED: in.kind = HOB_INPUT_RESUME; break;
@@ -108,6 +121,7 @@ static hob_input input_in(const hob_event *e, const hob_json *d, hob_arena *a) {
     case HOB_EVENT_ASSISTANT_MESSAGE: answer_in(d, &in); break;
     case HOB_EVENT_MODEL_CALL_FAILED: failure_in(d, &in); break;
     case HOB_EVENT_TOOL_FINISHED: result_in(d, a, &in); break;
+    case HOB_EVENT_TOOL_UPDATED: update_in(e, d, &in); break;
     }
     return in;
 }

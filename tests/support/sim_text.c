@@ -30,6 +30,7 @@ static const struct {
     {HOB_EVENT_APPROVAL_RESOLVED, "call approved by"},
     {HOB_EVENT_TOOL_STARTED, "call tool class again?"},
     {HOB_EVENT_TOOL_FINISHED, "call outcome content"},
+    {HOB_EVENT_TOOL_UPDATED, "call outcome content"},
     {HOB_EVENT_STATE_CHANGED, "delta removed= temp= call="},
     {HOB_EVENT_WARNING, "code"},
     {HOB_EVENT_LIMIT_REACHED, "limit value= max= scope="},
