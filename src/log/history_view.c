@@ -1,6 +1,7 @@
 #include "log/history_view.h"
 
 #include "log/branch.h"
+#include "log/tell.h"
 
 void hob_history_view_init(hob_history_view *v) {
     *v = (hob_history_view){.seen = hob_history_create()};
@@ -24,60 +25,40 @@ static bool is_foreign(const hob_node *n, const hob_viewer *who) {
 
 /* ---- what others did, in words --------------------------------------------------------------------------- */
 
-typedef struct telling {
-    hob_str who;
-    hob_jsonw w;
-    hob_buf line;
-    bool any;
-} telling;
-
-static void put_line(telling *t) {
-    hob_jsonw_object(&t->w);
-    hob_jsonw_kstr(&t->w, "type", HOB_STR("text"));
-    hob_jsonw_kstr(&t->w, "text", hob_buf_str(&t->line));
-    hob_jsonw_object_end(&t->w);
-    t->any = true;
+static hob_str inside(const hob_json *block, const char *key) {
+    const hob_json *v = hob_json_get(block, key);
+    return hob_json_is(v, HOB_JSON_STRING) ? hob_tell_inside(hob_json_raw(v)) : HOB_STR_NULL;
 }
 
-static void tell_call(telling *t, const hob_json *b) {
-    hob_str args = hob_json_raw(hob_json_get(b, "args"));
-    hob_buf_reset(&t->line);
-    hob_buf_addf(&t->line, "[%.*s] called tool `%.*s` with parameters: ", HOB_FMT(t->who),
-                 HOB_FMT(hob_json_get_str(b, "name")));
-    hob_buf_add(&t->line, args.n ? args : HOB_STR("{}"));
-    put_line(t);
+static bool is_call(const hob_json *block) {
+    return hob_str_eqz(hob_json_get_str(block, "type"), "tool_call");
 }
 
-static void tell_result(telling *t, const hob_json *call, hob_str content) {
-    hob_buf_reset(&t->line);
-    hob_buf_addf(&t->line, "[%.*s] tool `%.*s` returned result: ", HOB_FMT(t->who),
-                 HOB_FMT(hob_json_get_str(call, "name")));
-    hob_buf_add(&t->line, content);
-    put_line(t);
-}
-
-static void tell_text(telling *t, const hob_json *b) {
-    hob_buf_reset(&t->line);
-    hob_buf_addf(&t->line, "[%.*s] said: ", HOB_FMT(t->who));
-    hob_buf_add(&t->line, hob_json_get_str(b, "text"));
-    put_line(t);
-}
-
-static void tell_blocks(telling *t, const hob_json *content) {
+/* Images are shown as they are; thoughts are not told. */
+static size_t tell_blocks(hob_buf *out, hob_str who, const hob_json *content) {
+    size_t told = 0;
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
         hob_str type = hob_json_get_str(b, "type");
-        if (hob_str_eqz(type, "text")) tell_text(t, b);
-        if (hob_str_eqz(type, "tool_call")) tell_call(t, b);
+        bool text = hob_str_eqz(type, "text"), image = hob_str_eqz(type, "image");
+        if (text) hob_tell_said(out, who, inside(b, "text"));
+        if (image) hob_tell_shown(out, hob_json_raw(b));
+        if (is_call(b))
+            hob_tell_called(out, who, inside(b, "name"), hob_json_raw(hob_json_get(b, "args")));
+        told += text || image || is_call(b);
     }
+    return told;
 }
 
-static void tell_results(telling *t, const hob_node *n, const hob_json *content) {
-    size_t k = 0;
-    for (const hob_json *b = hob_json_first(content); b && k < n->nresults; b = hob_json_next(b))
-        if (hob_str_eqz(hob_json_get_str(b, "type"), "tool_call")) {
-            if (n->results[k].event) tell_result(t, b, n->results[k].content);
-            k++;
-        }
+static size_t tell_results(hob_buf *out, const hob_node *n, const hob_json *content) {
+    size_t k = 0, told = 0;
+    for (const hob_json *b = hob_json_first(content); b && k < n->nresults; b = hob_json_next(b)) {
+        if (!is_call(b)) continue;
+        const hob_slot *r = &n->results[k++];
+        if (!r->event) continue;
+        hob_tell_returned(out, n->event->agent, inside(b, "name"), r->content);
+        told++;
+    }
+    return told;
 }
 
 /* NULL = there is nothing to tell. Heap. */
@@ -85,22 +66,15 @@ static char *tell(const hob_node *n, const hob_viewer *who, size_t *length) {
     const hob_json *content = NULL;
     hob_arena *a = hob_arena_create(0);
     hob_buf out;
-    telling t = {.who = n->event->agent};
     hob_buf_init(&out, HOB_EVENT_MAX * 2u);
-    hob_buf_init(&t.line, HOB_EVENT_MAX * 2u);
-    hob_jsonw_init(&t.w, &out);
-    hob_jsonw_array(&t.w);
-    hob_buf_addz(&t.line, "For context:");
-    put_line(&t);
-    t.any = false;
     (void)hob_json_parse(a, n->content, NULL, &content, NULL);
-    if (!who->isolate) tell_blocks(&t, content);
-    tell_results(&t, n, content);
-    hob_jsonw_array_end(&t.w);
-    char *text = t.any && !out.err ? hob_dupz(hob_buf_str(&out)) : NULL;
+    hob_tell_begin(&out);
+    size_t told = who->isolate ? 0 : tell_blocks(&out, n->event->agent, content);
+    told += tell_results(&out, n, content);
+    hob_tell_end(&out);
+    char *text = told && !out.err ? hob_dupz(hob_buf_str(&out)) : NULL;
     *length = out.n;
     hob_buf_finish(&out);
-    hob_buf_finish(&t.line);
     hob_arena_destroy(a);
     return text;
 }
@@ -112,13 +86,24 @@ static void add_told(hob_history *seen, const hob_node *n, const hob_viewer *who
     if (text) hob_history_push_made(seen, n, text, length);
 }
 
+static bool is_told(const hob_node *n, const hob_viewer *who) {
+    size_t length;
+    char *text = who->isolate ? NULL : tell(n, who, &length);
+    bool told = text != NULL;
+    hob_free(text);
+    return told;
+}
+
+/* Somebody else spoke, and the agent hears of it. */
 static bool is_turning_point(const hob_node *n, const hob_viewer *who) {
-    return is_visible(n, who) && (n->role == HOB_ROLE_USER || is_foreign(n, who));
+    if (!is_visible(n, who)) return false;
+    return n->role == HOB_ROLE_USER || (is_foreign(n, who) && is_told(n, who));
 }
 
 /* Where the current turn begins: behind what the agent said itself since somebody else spoke. */
 static size_t turn_start(const hob_history *all, const hob_viewer *who) {
     size_t i = all->npath;
+    while (i > 0 && who->asked && all->nodes[all->path[i - 1]].seq > who->asked) i--;
     while (i > 0 && !is_turning_point(&all->nodes[all->path[i - 1]], who)) i--;
     return i ? i - 1 : 0;
 }
@@ -136,8 +121,11 @@ static bool is_own(const hob_node *n, const hob_viewer *who) {
     return n->role == HOB_ROLE_ASSISTANT && is_visible(n, who) && !is_foreign(n, who);
 }
 
-static bool is_whole(const hob_node *n) {
-    for (size_t k = 0; k < n->nresults; k++)
+/* Calls of a run that is over have the results they will ever have. */
+static bool is_whole(const hob_node *n, const hob_history *all) {
+    const hob_node *newest = &all->nodes[all->path[all->npath - 1]];
+    bool over = !hob_str_eq(n->event->run_id, newest->event->run_id);
+    for (size_t k = 0; k < n->nresults && !over; k++)
         if (!n->results[k].event) return false;
     return true;
 }
@@ -164,28 +152,62 @@ static void begin_anew(hob_history_view *v, const hob_history *all, size_t from)
     v->seen->generation = generation;
 }
 
+/* An agent that is asked again though nobody spoke since its last answer, as in a loop, needs a word to answer to: to a
+ * model an answer that stands last is one to be continued. */
+static const hob_node *answered(const hob_history_view *v) {
+    const hob_node *last = v->seen->nnodes ? &v->seen->nodes[v->seen->nnodes - 1] : NULL;
+    if (!last || last->role != HOB_ROLE_ASSISTANT || last->nresults) return NULL;
+    return hob_str_find(last->event->data, HOB_STR("\"stop\":\"continue\"")) < 0 ? last : NULL;
+}
+
+static void push_word(hob_history_view *v, const hob_node *about) {
+    hob_str word = HOB_STR("[{\"type\":\"text\",\"text\":\"It is your turn again. Go on.\"}]");
+    hob_history_push_made(v->seen, about, hob_dupz(word), word.n);
+}
+
+/* What a function said for the agent was not asked for: its message is named after itself. */
+static void push_own(hob_history_view *v, const hob_node *n) {
+    if (answered(v) && asked_at(n) < n->seq) push_word(v, answered(v));
+    hob_history_push_copy(v->seen, n);
+}
+
 /* False: it cannot be looked at yet. */
 static bool look_at(hob_history_view *v, const hob_history *all, const hob_viewer *who) {
     const hob_node *n = &all->nodes[all->path[v->upto]];
     if (!is_visible(n, who) || v->ahead == v->upto + 1) return true;
-    if (!is_whole(n) || (who->asked && n->seq > who->asked)) return false;
+    if (!is_whole(n, all) || (who->asked && n->seq > who->asked)) return false;
     size_t before = v->ahead > v->upto ? 0 : answer_before(all, v->upto, who);
     if (before) {
         const hob_node *answer = &all->nodes[all->path[before - 1]];
-        if (!is_whole(answer)) return false;
-        if (v->upto > v->from) hob_history_push_copy(v->seen, answer); /* else of a turn before */
+        if (!is_whole(answer, all)) return false;
+        if (v->upto > v->from) push_own(v, answer); /* else of a turn before */
         v->ahead = before;
     }
     if (is_foreign(n, who))
         add_told(v->seen, n, who);
+    else if (n->role == HOB_ROLE_ASSISTANT)
+        push_own(v, n);
     else
         hob_history_push_copy(v->seen, n);
     return true;
+}
+
+/* The word at the end stands if the agent's own answer is what follows, or nothing yet. */
+static bool goes_on(hob_history_view *v, const hob_history *all, const hob_viewer *who) {
+    size_t i = v->upto;
+    while (i < all->npath && !is_visible(&all->nodes[all->path[i]], who)) i++;
+    if (i == all->npath || (who->asked && all->nodes[all->path[i]].seq > who->asked)) return true;
+    v->prompted = false;
+    return is_own(&all->nodes[all->path[i]], who);
 }
 
 void hob_history_view_update(hob_history_view *v, const hob_history *all, const hob_viewer *who) {
     size_t from = who->current_only ? turn_start(all, who) : 0;
     if (v->generation != all->generation || v->from != from || v->upto > all->npath)
         begin_anew(v, all, from);
+    if (v->prompted && !goes_on(v, all, who)) begin_anew(v, all, from);
     while (v->upto < all->npath && look_at(v, all, who)) v->upto++;
+    if (!who->asked || !answered(v)) return;
+    push_word(v, answered(v));
+    v->prompted = true;
 }

@@ -6,7 +6,7 @@
  * to date costs what is new, and what was there stays the same to the byte, so that the encoded request can be kept.
  *
  * An answer is looked at when all its calls have results. What the user said while an answer was being made stands behind
- * it, since it did not see that.
+ * it, since it did not see that. Between two answers of the agent with nothing in between stands a word to go on.
  */
 #ifndef HOB_SRC_HISTORY_VIEW_H
 #define HOB_SRC_HISTORY_VIEW_H
@@ -27,6 +27,7 @@ typedef struct hob_history_view {
     size_t from, upto;   /* places on the path of the whole: [from, upto) was looked at */
     size_t ahead;        /* 1 + the place of an answer that was put before what came meanwhile */
     uint64_t generation; /* of the whole */
+    bool prompted;       /* ends with a word to go on, which stands in no event */
 } hob_history_view;
 
 void hob_history_view_init(hob_history_view *v);

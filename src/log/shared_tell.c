@@ -1,69 +1,26 @@
 #include "log/shared.h"
-
-/* A JSON string without its quotes goes into another as it is. */
-static hob_str inside(hob_str quoted) {
-    return quoted.n >= 2 ? hob_str_n(quoted.p + 1, quoted.n - 2) : HOB_STR_NULL;
-}
-
-/* Any text as the inside of a JSON string. Most is plain. */
-static void add_escaped(hob_buf *out, hob_str s) {
-    bool plain = true;
-    for (size_t i = 0; i < s.n && plain; i++)
-        plain = (unsigned char)s.p[i] >= 0x20 && s.p[i] != '"' && s.p[i] != '\\';
-    if (plain) {
-        hob_buf_add(out, s);
-        return;
-    }
-    size_t start = out->n;
-    if (hob_json_quote(out, s) < 0) return;
-    memmove(out->p + start, out->p + start + 1, out->n - start - 2);
-    out->n -= 2;
-}
-
-static void open_block(hob_buf *out, const hob_record *r) {
-    hob_buf_add(out, HOB_STR(",{\"type\":\"text\",\"text\":\"["));
-    add_escaped(out, r->event.author);
-}
+#include "log/tell.h"
 
 /* Results may leave out the tool's name: the call has it. */
 static hob_str name_of(const hob_part *b, const hob_records *l) {
-    if (b->name.n || b->kind != HOB_PART_RESULT) return inside(b->name);
+    if (b->name.n || b->kind != HOB_PART_RESULT) return hob_tell_inside(b->name);
     const hob_record *r = hob_records_at(l, b->call_event);
     uint32_t slot = 0;
     for (size_t i = 0; i < r->nblocks; i++)
         if (r->blocks[i].kind == HOB_PART_CALL && slot++ == b->call_slot)
-            return inside(r->blocks[i].name);
+            return hob_tell_inside(r->blocks[i].name);
     return HOB_STR_NULL;
 }
 
 static void tell_block(const hob_record *r, const hob_part *b, const hob_records *l, hob_buf *out) {
+    hob_str who = r->event.author;
     switch (b->kind) {
-    case HOB_PART_TEXT:
-        open_block(out, r);
-        hob_buf_add(out, HOB_STR("] said: "));
-        hob_buf_add(out, inside(b->body));
-        break;
-    case HOB_PART_CALL:
-        open_block(out, r);
-        hob_buf_add(out, HOB_STR("] called tool `"));
-        hob_buf_add(out, name_of(b, l));
-        hob_buf_add(out, HOB_STR("` with parameters: "));
-        add_escaped(out, b->body.n ? b->body : HOB_STR("{}"));
-        break;
-    case HOB_PART_RESULT:
-        open_block(out, r);
-        hob_buf_add(out, HOB_STR("] tool `"));
-        hob_buf_add(out, name_of(b, l));
-        hob_buf_add(out, HOB_STR("` returned result: "));
-        add_escaped(out, b->body.n ? b->body : HOB_STR("[]"));
-        break;
-    case HOB_PART_OTHER:
-        hob_buf_addc(out, ',');
-        hob_buf_add(out, b->raw);
-        return;
-    case HOB_PART_THINKING: return;
+    case HOB_PART_TEXT: hob_tell_said(out, who, hob_tell_inside(b->body)); break;
+    case HOB_PART_CALL: hob_tell_called(out, who, name_of(b, l), b->body); break;
+    case HOB_PART_RESULT: hob_tell_returned(out, who, name_of(b, l), b->body); break;
+    case HOB_PART_OTHER: hob_tell_shown(out, b->raw); break;
+    case HOB_PART_THINKING: break;
     }
-    hob_buf_add(out, HOB_STR("\"}"));
 }
 
 /* Images are shown as they are; what only the model that wrote it understands is not. */
@@ -75,13 +32,13 @@ static bool is_told(const hob_part *b, bool results_only) {
 
 bool hob_tell_foreign(const hob_record *r, const hob_records *l, bool results_only, hob_buf *out) {
     size_t told = 0;
-    hob_buf_add(out, HOB_STR("[{\"type\":\"text\",\"text\":\"For context:\"}"));
+    hob_tell_begin(out);
     for (size_t i = 0; i < r->nblocks; i++) {
         if (!is_told(&r->blocks[i], results_only)) continue;
         tell_block(r, &r->blocks[i], l, out);
         told++;
     }
-    hob_buf_addc(out, ']');
+    hob_tell_end(out);
     return told > 0;
 }
 

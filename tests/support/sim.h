@@ -93,6 +93,7 @@ const char *sim_line(sim *s, size_t i); /* one event, from 0 */
 const char *sim_json(sim *s, size_t i); /* its data */
 /* The conversation as a model would see it: "user: hi | assistant: look(m3.0) -> ok". */
 const char *sim_history(sim *s);
+const char *sim_told(sim *s, const hob_history *h); /* another one than the whole */
 /* "call_model m3", "run_tool m3.0 after 7", "timer 500", joined with ", "; with "!" behind what is to stop; those of
  * agents with "[agent] " before. */
 const char *sim_pending(sim *s);

@@ -157,7 +157,10 @@ static void add_blocks(hob_buf *b, hob_str json) {
 }
 
 const char *sim_history(sim *s) {
-    const hob_history *h = s->view->history;
+    return sim_told(s, s->view->history);
+}
+
+const char *sim_told(sim *s, const hob_history *h) {
     hob_buf *b = &s->text;
     hob_buf_reset(b);
     for (size_t i = 0; i < hob_history_count(h); i++) {

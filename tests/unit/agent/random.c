@@ -5,6 +5,7 @@
  *
  * HOB_LONG=1 plays more games; HOB_SEED=n plays one of them again.
  */
+#include "log/history_view.h"
 #include "support/check.h"
 #include "support/sim_agents.h"
 #include "support/sim_play.h"
@@ -15,7 +16,8 @@
 typedef struct game {
     sim s;
     uint64_t dice;
-    int made; /* agents */
+    int made;                 /* agents */
+    hob_history_view *sights; /* what each agent sees, as it goes on */
 } game;
 
 static unsigned roll(game *g, unsigned sides) {
@@ -137,7 +139,60 @@ static void some_outcome(game *g) {
         sim_play(&g->s, e);
 }
 
+/* ---- what agents see ------------------------------------------------------------------------- */
+
+static void forget_sights(game *g) {
+    for (size_t i = 0; g->sights && i < g->s.flow->n; i++) hob_history_view_finish(&g->sights[i]);
+    hob_free(g->sights);
+    g->sights = NULL;
+}
+
+static void begin_sights(game *g) {
+    g->sights = hob_alloc(g->s.flow->n * sizeof *g->sights);
+    for (size_t i = 0; i < g->s.flow->n; i++) hob_history_view_init(&g->sights[i]);
+}
+
+static hob_viewer viewer_of(const hob_frame *fr) {
+    hob_viewer who = {.agent = hob_agent_name(fr->agent), .branch = hob_str_z(fr->branch)};
+    who.current_only = fr->agent->o.flags & HOB_AGENT_NO_PARENT_TRANSFER;
+    who.isolate = fr->agent->o.flags & HOB_AGENT_NO_PEER_TRANSFER;
+    who.keep_responses = fr->agent->o.flags & HOB_AGENT_STOP_ON_ESCALATE;
+    who.asked = strtoull(fr->run->message + 1, NULL, 10);
+    return who;
+}
+
+/* It begins with words of the user, and ends with something to answer to. */
+static void check_request(const hob_history *h) {
+    assert_true(h->npath > 0);
+    const hob_node *last = &h->nodes[h->path[h->npath - 1]];
+    bool goes_on = hob_str_find(last->event->data, HOB_STR("\"stop\":\"continue\"")) >= 0;
+    assert_true(last->role == HOB_ROLE_USER || last->nresults || goes_on);
+}
+
+/* A model that is at work was asked with the same, whether it was kept or is made anew. */
+static void check_sights(game *g) {
+    for (size_t i = 0; i < g->s.flow->n; i++) {
+        const hob_frame *fr = &g->s.flow->frames[i];
+        if (fr->state != HOB_FRAME_ACTIVE || fr->run->phase != HOB_PHASE_MODEL) continue;
+        hob_viewer who = viewer_of(fr);
+        hob_history_view anew;
+        hob_history_view_init(&anew);
+        hob_history_view_update(&anew, g->s.view->history, &who);
+        hob_history_view_update(&g->sights[i], g->s.view->history, &who);
+        char *kept = hob_dupz(hob_str_z(sim_told(&g->s, g->sights[i].seen)));
+        assert_string_equal(sim_told(&g->s, anew.seen), kept);
+        assert_int_equal(anew.seen->bytes, g->sights[i].seen->bytes);
+        check_request(anew.seen);
+        hob_free(kept);
+        hob_history_view_finish(&anew);
+    }
+}
+
+/* ---- crashes ----------------------------------------------------------------------------------- */
+
 static void some_crash(game *g) {
+    forget_sights(g);
+    begin_sights(g);
     size_t lost = chance(g, 50) ? 0 : roll(g, 8);
     sim_crash(&g->s, g->s.n - HOB_MIN(lost, g->s.n));
     if (chance(g, 70)) sim_reopen(&g->s);
@@ -192,13 +247,16 @@ static void play(uint64_t seed) {
     sim_policy(&g.s, HOB_MODE_YOLO, "send", "none");
     sim_agents(&g.s, some_agent(&g, 3));
     sim_prompt(&g.s, "prompt");
+    begin_sights(&g);
     for (unsigned i = 20 + roll(&g, 80); i > 0; i--) {
         move(&g);
+        check_sights(&g);
         if (chance(&g, 5)) sim_refold(&g.s);
     }
     if (chance(&g, 50)) sim_cancel(&g.s, HOB_ENDING_ABORT, HOB_QUEUE_DROP);
     sim_play_out(&g.s);
     sim_refold(&g.s);
+    forget_sights(&g);
     sim_finish(&g.s);
 }
 
