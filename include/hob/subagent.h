@@ -15,6 +15,7 @@
 #ifndef HOB_SUBAGENT_H
 #define HOB_SUBAGENT_H
 
+#include <hob/agent.h>
 #include <hob/agents.h>
 #include <hob/session.h>
 
@@ -71,6 +72,75 @@ HOB_API int hob_tracker_clear(hob_tracker *t, const char *id, hob_error *err);
  * with. HOB_EEXIST: it has ended. One that never started is kept, but in nobody's list. */
 HOB_API int hob_tracker_end(hob_tracker *t, const char *id, const char *status, hob_str text,
                             hob_error *err);
+
+/* ---- a conversation with one ----------------------------------------------------------------------------- */
+
+/*
+ * The same agent, sent to again and again, with everything that was said before:
+ *
+ *     hob_subagent_create(rt, &o, &a, &err);
+ *     hob_subagent_send(a, hob_str_z("Which files matter?"), -1, &r, &err);
+ *     hob_subagent_send(a, hob_str_z("Read the first."), -1, &r, &err);      it knows what was asked before
+ *
+ * Each send is bracketed: child_started, from the second on child_reused, what happens, exactly one child_finished. They
+ * go to the sink and, if there is a parent, into its log. A send is transactional: if it does not complete, the
+ * transcript is as it was before, unless HOB_SUBAGENT_KEEP; the log has everything either way. Underneath is a session:
+ * it streams, and can be steered, asked for approvals and cancelled.
+ */
+typedef struct hob_subagent hob_subagent;
+typedef void (*hob_subagent_event_fn)(hob_subagent *a, hob_event *e, void *user);
+
+enum { HOB_SUBAGENT_KEEP = 1 }; /* a send that fails stays in the transcript */
+
+typedef struct hob_subagent_opts {
+    size_t size;
+    /* Who: an agent, shared with whoever else holds it, or one of the definitions (the parent's, else
+     * session->definitions); neither = hob's own. */
+    hob_agent *agent;
+    const char *agent_name;
+    hob_session *parent; /* whose child it is; must outlive it. NULL = nobody's */
+    const hob_session_opts
+        *session;     /* without a parent: everything else; with one only choice and id count */
+    int parent_depth; /* of whoever sends; -1 = the parent's, 0 without one */
+    int max_depth;    /* 0 = 8 */
+    unsigned flags;
+    hob_subagent_event_fn
+        on_event; /* on the loop thread, must not block; then there is no next_event */
+    void *user;
+} hob_subagent_opts;
+#define HOB_SUBAGENT_OPTS_INIT                                                                     \
+    { .size = sizeof(hob_subagent_opts), .parent_depth = -1 }
+
+/* rt may be NULL if there is a parent. As hob_session_create. */
+HOB_API int hob_subagent_create(hob_runtime *rt, const hob_subagent_opts *o, hob_subagent **out,
+                                hob_error *err);
+/* Ends what runs (cancelled), says so, closes the session. NULL is fine. Not inside a callback. */
+HOB_API void hob_subagent_destroy(hob_subagent *a);
+
+/* Starts a turn and returns when it is under way. Before anything changes: HOB_EDEPTH (sub: the cap), HOB_EBUSY,
+ * HOB_EINVAL. */
+HOB_API int hob_subagent_start(hob_subagent *a, hob_str text, hob_error *err);
+/* Waits for its end; HOB_OK whatever the end was (hob_result_status). HOB_ETIMEDOUT, HOB_EIDLE: nothing was started. */
+HOB_API int hob_subagent_wait(hob_subagent *a, int64_t timeout_ms, hob_result **out,
+                              hob_error *err);
+/* Both. An end other than `completed` is an error: its code; *out is set all the same. */
+HOB_API int hob_subagent_send(hob_subagent *a, hob_str text, int64_t timeout_ms, hob_result **out,
+                              hob_error *err);
+HOB_API int hob_subagent_next_event(hob_subagent *a, int64_t timeout_ms, hob_event **out);
+HOB_API int hob_subagent_steer(hob_subagent *a, hob_str text, hob_error *err);
+HOB_API int hob_subagent_cancel(hob_subagent *a, hob_error *err); /* does not wait */
+
+/* For the sends that follow: the depth of whoever sends. */
+HOB_API void hob_subagent_with_parent_depth(hob_subagent *a, int depth);
+/* The session underneath, for everything else (approvals, state, looking). Do not close it. */
+HOB_API hob_session *hob_subagent_session(hob_subagent *a);
+/* The agent it was made with: the same pointer whatever was sent; NULL = one of the definitions. */
+HOB_API hob_agent *hob_subagent_subagent(hob_subagent *a);
+/* The system prompt, once, and what was said: rows {"role":"system","text"} and events. Empty before the first send. */
+HOB_API int hob_subagent_transcript(hob_subagent *a, hob_page **out, hob_error *err);
+HOB_API int hob_subagent_turns(hob_subagent *a); /* sends that completed */
+/* Forgets the transcript and the turns; the next send begins anew. HOB_EBUSY. */
+HOB_API int hob_subagent_reset(hob_subagent *a, hob_error *err);
 
 #ifdef __cplusplus
 }

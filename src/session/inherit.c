@@ -20,7 +20,7 @@
 /* ---- caps ------------------------------------------------------------------------------------------------ */
 
 static hob_session *root_of(hob_session *s) {
-    while (s->task) s = s->task->parent;
+    while (s->line) s = s->line->parent;
     return s;
 }
 

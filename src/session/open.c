@@ -20,7 +20,8 @@ typedef struct opening {
     char origin[129]; /* fork: where the copy comes from */
     hob_str prefix;   /* open: as given */
     int matches;
-    hob_task *task; /* a child's */
+    hob_task *task;             /* a child's */
+    const hob_inherited *given; /* by its parent */
     hob_opened_fn then;
     hob_error memory; /* why there is none; code HOB_OK = it is fine */
 } opening;
@@ -264,8 +265,8 @@ static void own(opening *op, int flags) {
     hob_store_session row = {
         .id = hob_str_z(s->id), .cwd = hob_str_z(s->cwd), .state = HOB_STR("idle")};
     row.created_ms = row.updated_ms = c->wall_ms(c);
-    if (op->task) {
-        row.parent = hob_str_z(op->task->parent->id);
+    if (op->given) {
+        row.parent = hob_str_z(op->given->parent->id);
         row.child = 1;
     }
     s->fresh = flags & HOB_OWN_CREATE;
@@ -383,17 +384,23 @@ static void preload(const opening *op) {
     hob_http_preload(rt->http);
 }
 
+static void take_words(hob_session *s, const hob_session_opts *o) {
+    if (o->cwd) s->cwd = hob_dupz(hob_str_z(o->cwd));
+    if (o->app_name.n) s->app_name = hob_dupz(o->app_name);
+    if (o->user_id.n) s->user_id = hob_dupz(o->user_id);
+}
+
 static void start(hob_op *o) {
     opening *op = HOB_CONTAINER(o, opening, op);
     hob_session *s = op->s = hob_session_new(o->rt);
     hob_error err;
     int rc = HOB_OK;
-    if (op->o->cwd) s->cwd = hob_dupz(hob_str_z(op->o->cwd));
+    take_words(s, op->o);
     if (op->o->team) s->crew = hob_crew_create(s, op->o->team);
-    if (op->o->app_name.n) s->app_name = hob_dupz(op->o->app_name);
-    if (op->o->user_id.n) s->user_id = hob_dupz(op->o->user_id);
+    s->given = s->line = op->given;
+    if (op->given) s->depth = op->given->depth;
     preload(op);
-    s->store = o->rt->store;
+    s->store = op->given ? op->given->parent->store : o->rt->store;
     if (op->o->choice == HOB_SESSION_IN_MEMORY) rc = hob_runtime_memory(o->rt, &s->store, &err);
     if (rc < 0) {
         give_up(op, rc, &err);
@@ -414,8 +421,13 @@ static void start(hob_op *o) {
 
 int hob_session_create(hob_runtime *rt, const hob_session_opts *given, hob_session **out,
                        hob_error *err) {
+    return hob_session_create_for(rt, given, NULL, out, err);
+}
+
+int hob_session_create_for(hob_runtime *rt, const hob_session_opts *given, const hob_inherited *in,
+                           hob_session **out, hob_error *err) {
     hob_session_opts o = HOB_SESSION_OPTS_INIT;
-    opening op = {.op = {.start = start}, .o = &o};
+    opening op = {.op = {.start = start}, .o = &o, .given = in};
     int rc = given ? hob_take_options(&o, sizeof o, given, given->size, err) : HOB_OK;
     if (rc >= 0) rc = hob_session_check_options(&o, err);
     if (rc >= 0) hob_memory_probe(rt, &op.memory);
@@ -449,14 +461,14 @@ static void on_opened(hob_op *o) {
 
 void hob_session_open_child(hob_task *t, hob_opened_fn then) {
     opening *op = HOB_NEW(opening);
-    *op = (opening){.o = &t->given.opts, .task = t, .then = then};
+    *op = (opening){.o = &t->given.opts, .task = t, .given = &t->given, .then = then};
     hob_op_prepare(t->parent->rt, &op->op, on_opened);
     hob_session *s = op->s = hob_session_new(t->parent->rt);
     s->store = t->parent->store;
     s->task = t;
-    s->given = &t->given;
+    s->given = s->line = &t->given;
     s->depth = t->given.depth;
-    if (op->o->cwd) s->cwd = hob_dupz(hob_str_z(op->o->cwd));
+    take_words(s, op->o);
     new_id(s, t->id);
     own(op, t->known ? 0 : HOB_OWN_CREATE);
 }

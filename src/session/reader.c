@@ -130,4 +130,5 @@ void hob_session_publish(hob_session *s) {
     pthread_cond_broadcast(&rt->cond);
     pthread_mutex_unlock(&rt->lock);
     if (s->task) hob_task_changed(s->task);
+    if (s->conversation) hob_subagent_changed(s->conversation);
 }

@@ -263,6 +263,8 @@ struct hob_session {
     hob_tracker tracker;        /* those that the host makes itself */
     hob_task *task;             /* what it is to its parent; NULL = nobody's child */
     const hob_inherited *given; /* what it has of it; while it is opened */
+    const hob_inherited *line;  /* the same, as long as it lives */
+    hob_subagent *conversation; /* that a host holds with it; NULL = none */
     int depth;                  /* 0 = nobody's child */
     hob_definitions *agents;    /* registered with this session; NULL = none */
     /* protected by rt->lock: what other threads may ask without waiting */
@@ -485,6 +487,9 @@ bool hob_session_arrived(hob_session *s);
 
 /* ---- open.c ----------------------------------------------------------------------------------------- */
 hob_session *hob_session_new(hob_runtime *rt);
+/* hob_session_create with what a parent gives; `in` lives as long as the session. */
+int hob_session_create_for(hob_runtime *rt, const hob_session_opts *o, const hob_inherited *in,
+                           hob_session **out, hob_error *err);
 /* Opens or makes the session of a child, without waiting. `then` gets it, or NULL and why: nothing is left behind. */
 typedef void (*hob_opened_fn)(hob_task *t, hob_session *s, int code, const hob_error *err);
 void hob_session_open_child(hob_task *t, hob_opened_fn then);

@@ -281,7 +281,7 @@ static void write_settings(hob_session *s, hob_jsonw *w) {
 }
 
 static void write_parent(const hob_session *s, hob_jsonw *w) {
-    const hob_inherited *in = &s->task->given;
+    const hob_inherited *in = s->line;
     hob_jsonw_key(w, "parent");
     hob_jsonw_object(w);
     hob_jsonw_kstr(w, "session", hob_str_z(in->parent->id));
@@ -311,7 +311,7 @@ int hob_session_say_settings(hob_session *s, hob_error *err) {
             hob_jsonw_object_end(&w);
         }
     }
-    if (!opened && s->task) write_parent(s, &w);
+    if (!opened && s->line) write_parent(s, &w);
     write_settings(s, &w);
     hob_jsonw_object_end(&w);
     if (opened && d.data.n <= 2) { /* nothing differs */

@@ -197,7 +197,7 @@ static void stop_now(hob_task *t) {
 /* One whose log ends before its first message is told what to do; one that has worked goes on, or is at its end. */
 static int set_to_work(hob_task *t, hob_error *err) {
     hob_session *s = t->s;
-    if (s->view->history->nnodes || hob_run_active(&s->run)) return HOB_OK;
+    if (s->view->messages || hob_run_active(&s->run)) return HOB_OK;
     return hob_session_begin(s, t->prompt, err);
 }
 
@@ -218,7 +218,7 @@ static void on_opened(hob_task *t, hob_session *s, int code, const hob_error *er
         op->s = s;
         op->start(op);
     }
-    int rc = t->stopping && !s->view->history->nnodes ? HOB_OK : set_to_work(t, &e);
+    int rc = t->stopping && !s->view->messages ? HOB_OK : set_to_work(t, &e);
     if (rc < 0) {
         hob_task_fail(t, rc, &e);
         return;
@@ -239,7 +239,7 @@ static void look_at_work(hob_task *t) {
     }
     int rc = hob_task_pass_on(t, &err);
     if (rc < 0) return; /* the parent failed, and lets go of it */
-    if (at_rest(t->s)) hob_task_conclude(t);
+    if (at_rest(t->s) && hob_session_thaw(t->s, NULL)) hob_task_conclude(t);
 }
 
 static void on_look(hob_timer *timer) {

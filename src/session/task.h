@@ -113,11 +113,14 @@ void hob_task_drop_asks(hob_task *t);
 /* "CHILD/CALL": the live child and the rest of the name; NULL if it is no such name, or unknown. */
 hob_task *hob_task_of_call(hob_session *parent, hob_str call, hob_str *rest);
 
+/* ---- subagent.c ------------------------------------------------------------------------------------------ */
+void hob_subagent_changed(hob_subagent *a); /* its session has news */
+
 /* ---- tracker.c: children of the host's own making -------------------------------------------------------- */
 typedef struct hob_tracked_child hob_tracked_child;
 typedef struct hob_tracked_start {
     hob_str id, agent, prompt;
-    int depth, turn; /* turn: of a conversation, from 1; 0 = it is none */
+    int depth, turn; /* turn: how many it had before */
 } hob_tracked_start;
 typedef struct hob_tracked_end {
     hob_str id, status, reason, text;

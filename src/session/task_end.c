@@ -160,7 +160,7 @@ void hob_task_conclude(hob_task *t) {
     hob_result *r = hob_session_result(t->s);
     hob_arena *a = hob_arena_create(0);
     const hob_json *json = NULL;
-    bool began = t->s->view->history->nnodes > 0;
+    bool began = t->s->view->messages > 0;
     finish f = {.end = {.status = began ? hob_result_status(r) : HOB_STR("cancelled"),
                         .turns = t->s->run.spent.turns}};
     hob_buf text;

@@ -37,7 +37,7 @@ static hob_definition general(void) {
 
 int hob_task_agent(hob_session *s, hob_str name, hob_arena *a, hob_definition *out,
                    hob_error *err) {
-    for (hob_session *at = s; at; at = at->task ? at->task->parent : NULL)
+    for (hob_session *at = s; at; at = at->line ? at->line->parent : NULL)
         if (hob_definitions_copy(at->agents, HOB_DEFINITION_AGENT, name, a, out, NULL) >= 0)
             return HOB_OK;
     if (hob_definitions_copy(s->definitions, HOB_DEFINITION_AGENT, name, a, out, NULL) >= 0)
@@ -75,7 +75,7 @@ static void name_agents(hob_definitions *d, hob_buf *out, size_t *n) {
 static void describe(hob_session *s, hob_buf *out) {
     size_t n = 0;
     hob_buf_addz(out, purpose);
-    for (hob_session *at = s; at; at = at->task ? at->task->parent : NULL)
+    for (hob_session *at = s; at; at = at->line ? at->line->parent : NULL)
         name_agents(at->agents, out, &n);
     name_agents(s->definitions, out, &n);
     if (!is_named(out, HOB_STR("general"))) hob_buf_addf(out, "- general: %s\n", general_words);

@@ -69,7 +69,7 @@ int hob_tracked_say_started(hob_session *s, const hob_tracked_start *x, hob_erro
     hob_jsonw_kbool(&w, "host", true);
     hob_jsonw_object_end(&w);
     rc = hob_session_append(s, &d, err);
-    if (rc < 0 || x->turn < 2) return rc;
+    if (rc < 0 || !x->turn) return rc;
     begin(&d, &w, HOB_EVENT_CHILD_REUSED, x->id);
     hob_jsonw_kstr(&w, "agent", x->agent);
     hob_jsonw_kint(&w, "turn", x->turn);
