@@ -57,11 +57,23 @@ typedef struct hob_text {
     hob_buf held; /* text of the message that is being received */
     bool open_line;
     bool printed; /* an answer of the last run went to standard output */
+    /* several agents, text_team.c */
+    char message[32]; /* whose text is printed as it streams; "" = nobody's */
+    char named[72];   /* the agent whose name stands above what was printed last */
+    char answerer[72];
+    hob_buf answer; /* not live: the last answer, held until it is the run's */
 } hob_text;
 void hob_text_init(hob_text *t, hob_cli *cli, bool live);
 void hob_text_finish(hob_text *t);
 void hob_text_event(hob_text *t, const hob_event *e);
 void hob_text_end_line(hob_text *t);
+/* Between the files: */
+void hob_text_print(hob_text *t, hob_str s);
+void hob_text_remark(hob_text *t, hob_tint tint, const char *mark, hob_str text);
+void hob_text_join(const hob_json *content, hob_buf *out, bool *calls);
+/* text_team.c: an event of an agent of a workflow. False: it says the same whoever does it. */
+bool hob_text_team(hob_text *t, hob_str agent, hob_event_type type, const hob_json *d);
+void hob_text_team_finished(hob_text *t);
 
 /* ---- print.c: the three output formats ------------------------------------------------------- */
 typedef enum hob_format { HOB_FORMAT_TEXT, HOB_FORMAT_JSON, HOB_FORMAT_STREAM } hob_format;

@@ -15,10 +15,12 @@
 void hob_text_init(hob_text *t, hob_cli *cli, bool live) {
     *t = (hob_text){.cli = cli, .live = live};
     hob_buf_init(&t->held, HELD_MAX);
+    hob_buf_init(&t->answer, HELD_MAX);
 }
 
 void hob_text_finish(hob_text *t) {
     hob_buf_finish(&t->held);
+    hob_buf_finish(&t->answer);
 }
 
 void hob_text_end_line(hob_text *t) {
@@ -26,14 +28,14 @@ void hob_text_end_line(hob_text *t) {
     t->open_line = false;
 }
 
-static void print(hob_text *t, hob_str s) {
+void hob_text_print(hob_text *t, hob_str s) {
     if (!s.n) return;
     hob_show_out(&t->cli->out, s);
     t->open_line = s.p[s.n - 1] != '\n';
     t->printed = true;
 }
 
-static void remark(hob_text *t, hob_tint tint, const char *mark, hob_str text) {
+void hob_text_remark(hob_text *t, hob_tint tint, const char *mark, hob_str text) {
     hob_text_end_line(t);
     hob_tell_line(t->cli, tint, mark, text);
 }
@@ -43,10 +45,10 @@ static void remark(hob_text *t, hob_tint tint, const char *mark, hob_str text) {
 static void on_delta(hob_text *t, const hob_json *d) {
     hob_str text = hob_json_get_str(d, "text");
     hob_buf_add(&t->held, text);
-    if (t->live) print(t, text);
+    if (t->live) hob_text_print(t, text);
 }
 
-static void join_text(const hob_json *content, hob_buf *out, bool *calls) {
+void hob_text_join(const hob_json *content, hob_buf *out, bool *calls) {
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
         hob_str type = hob_json_get_str(b, "type");
         if (hob_str_eqz(type, "text")) hob_buf_add(out, hob_json_get_str(b, "text"));
@@ -58,14 +60,14 @@ static void on_message(hob_text *t, const hob_json *d) {
     hob_buf all;
     bool calls = false;
     hob_buf_init(&all, HELD_MAX);
-    join_text(hob_json_get(d, "content"), &all, &calls);
+    hob_text_join(hob_json_get(d, "content"), &all, &calls);
     hob_str text = hob_buf_str(&all), shown = hob_buf_str(&t->held);
     if (t->live)
-        print(t, hob_str_starts(text, shown) ? hob_str_skip(text, shown.n) : HOB_STR(""));
+        hob_text_print(t, hob_str_starts(text, shown) ? hob_str_skip(text, shown.n) : HOB_STR(""));
     else if (!calls)
-        print(t, text);
+        hob_text_print(t, text);
     else if (text.n)
-        remark(t, HOB_TINT_DIM, " ", text);
+        hob_text_remark(t, HOB_TINT_DIM, " ", text);
     hob_text_end_line(t);
     hob_buf_reset(&t->held);
     hob_buf_finish(&all);
@@ -80,7 +82,9 @@ static void on_discarded(hob_text *t, const hob_json *d) {
 }
 
 static void on_finished(hob_text *t) {
-    if (!t->live) print(t, hob_buf_str(&t->held)); /* not empty only when an answer was cut off */
+    hob_text_team_finished(t);
+    if (!t->live)
+        hob_text_print(t, hob_buf_str(&t->held)); /* not empty only when an answer was cut off */
     hob_text_end_line(t);
     hob_buf_reset(&t->held);
 }
@@ -91,7 +95,7 @@ static void on_tool_started(hob_text *t, const hob_json *d) {
     hob_buf b;
     hob_buf_init(&b, 8192);
     hob_show_call(&b, hob_json_get_str(d, "tool"), hob_json_get(d, "args"), SUMMARY_COLUMNS);
-    remark(t, HOB_TINT_BLUE, "*", hob_buf_str(&b));
+    hob_text_remark(t, HOB_TINT_BLUE, "*", hob_buf_str(&b));
     hob_buf_finish(&b);
 }
 
@@ -110,10 +114,10 @@ static void on_tool_finished(hob_text *t, const hob_json *d) {
     if (ok && !t->cli->verbose) return;
     hob_buf_init(&b, 8192);
     hob_buf_init(&text, HELD_MAX);
-    join_text(hob_json_get(d, "content"), &text, &calls);
+    hob_text_join(hob_json_get(d, "content"), &text, &calls);
     hob_buf_addf(&b, "%.*s: %.*s: ", HOB_FMT(hob_json_get_str(d, "tool")), HOB_FMT(outcome));
     hob_show_line(&b, without_outcome(hob_buf_str(&text), outcome), SUMMARY_COLUMNS);
-    remark(t, ok ? HOB_TINT_GREEN : HOB_TINT_YELLOW, ok ? "+" : "!", hob_buf_str(&b));
+    hob_text_remark(t, ok ? HOB_TINT_GREEN : HOB_TINT_YELLOW, ok ? "+" : "!", hob_buf_str(&b));
     hob_buf_finish(&b);
     hob_buf_finish(&text);
 }
@@ -135,7 +139,7 @@ static void on_returned(hob_text *t, const hob_json *d) {
         hob_buf text;
         bool calls = false;
         hob_buf_init(&text, HELD_MAX);
-        join_text(hob_json_get(i, "content"), &text, &calls);
+        hob_text_join(hob_json_get(i, "content"), &text, &calls);
         hob_text_end_line(t);
         hob_tell_note(t->cli, "not delivered: %.*s",
                       HOB_FMT(hob_str_first(hob_buf_str(&text), 2000)));
@@ -175,7 +179,10 @@ static void handle(hob_text *t, hob_event_type type, const hob_json *d) {
 void hob_text_event(hob_text *t, const hob_event *e) {
     const hob_json *data = NULL;
     hob_arena *a = hob_arena_create(0);
-    if (hob_json_parse(a, hob_event_data(e), NULL, &data, NULL) >= 0)
-        handle(t, hob_event_type_of(e), data);
+    hob_str agent = hob_event_agent(e);
+    hob_event_type type = hob_event_type_of(e);
+    bool told = hob_json_parse(a, hob_event_data(e), NULL, &data, NULL) < 0 ||
+                (agent.n && hob_text_team(t, agent, type, data));
+    if (!told) handle(t, type, data);
     hob_arena_destroy(a);
 }
