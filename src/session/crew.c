@@ -75,6 +75,18 @@ static int fit_model(hob_crew *c, hob_member *m, const hob_agent *a, hob_error *
     return HOB_OK;
 }
 
+/* What is the agent's own; the rest is the session's. */
+static void equip(hob_member *m) {
+    hob_strand *st = m->strand;
+    st->tools = m->tools;
+    st->thinking = m->thinking;
+    if (!m->has_model) return;
+    st->provider = m->provider;
+    st->model = m->model;
+    st->model_name = m->model_name;
+}
+
+/* Those who were at work in a process that is gone are there already. */
 int hob_crew_fit(hob_crew *c, hob_error *err) {
     int rc = HOB_OK;
     for (size_t i = 0; rc >= 0 && i < c->flow->n; i++) {
@@ -82,6 +94,7 @@ int hob_crew_fit(hob_crew *c, hob_error *err) {
         if (a->o.kind != HOB_AGENT_LLM) continue;
         rc = fit_model(c, &c->members[i], a, err);
         if (rc >= 0) rc = hob_crew_fit_tools(c, i, err);
+        if (rc >= 0 && c->members[i].strand) equip(&c->members[i]);
     }
     return rc;
 }
@@ -95,15 +108,10 @@ static void employ(hob_crew *c, size_t i) {
         hob_strand_create(c->s, fr->run, hob_agent_name(fr->agent), hob_str_z(fr->branch));
     st->frame = (ptrdiff_t)i;
     if (fr->agent->o.kind != HOB_AGENT_LLM) return;
-    st->tools = m->tools;
     st->history = m->view.seen;
-    st->thinking = m->thinking;
     if (fr->agent->o.instruction) /* until it is expanded: estimates go by its size */
         st->system = hob_str_z(fr->agent->o.instruction);
-    if (!m->has_model) return;
-    st->provider = m->provider;
-    st->model = m->model;
-    st->model_name = m->model_name;
+    equip(m);
 }
 
 void hob_crew_sync(hob_crew *c) {

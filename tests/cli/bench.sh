@@ -6,7 +6,7 @@ set -u
 out=$("$HOB_SOURCE_DIR/scripts/bench" "$HOB_BINARY_DIR" 2>&1) || { echo "$out"; exit 1; }
 for row in start.version start.request start.request_ratio run.cpu run.rss turn.read.cpu turn.bash.cpu \
     long.gap.turn_2480 long.gap.growth long.rss stream.burst.anthropic stream.paced resume.5000 open.100000 \
-    idle.used idle.10000.rss store.append store.share size.libhob.so; do
+    idle.used idle.10000.rss store.append store.share team.agent team.memory size.libhob.so; do
     echo "$out" | grep -E "^ *$row .*(ok|MISS)" >/dev/null || { echo "$out"; echo "bench: no row $row"; exit 1; }
 done
 echo "$out"

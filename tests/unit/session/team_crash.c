@@ -121,6 +121,31 @@ static void test_session_team_crash__questions_outlive_the_process(void **state)
     team_finish(h);
 }
 
+/* The tool is one agent's own: the next process knows it before anything is decided. */
+static void test_session_team_crash__a_question_about_a_tool_of_its_own_outlives_the_process(
+    void **state) {
+    danger d;
+    host *h = &d.h;
+    char calls[4][64];
+    hob_agent_opts o = HOB_AGENT_OPTS_INIT;
+    (void)state;
+    danger_init(&d, asking);
+    o.name = "w1";
+    o.instruction = "I am one";
+    o.own_tools = &d.tool;
+    o.nown_tools = 1;
+    h->so.ntools = 0;
+    h->so.team = in_order("all", llm_with(&o), NULL);
+    host_run_and_kill(h, "go", HOB_EVENT_APPROVAL_REQUESTED, NULL, NULL);
+    host_open(h);
+    assert_int_equal(waiting(h, calls), 1);
+    assert_ok(decide(h, calls[0], HOB_VERDICT_ALLOW), h->err);
+    assert_string_equal(host_wait(h), "completed");
+    assert_string_equal(host_text(h), "it is done");
+    assert_int_equal(effects(&d), 1);
+    team_finish(h);
+}
+
 /* ---- functions of the host ------------------------------------------------------------------------------------- */
 
 /* Dies the first time it is called; the second time it answers. */
@@ -209,6 +234,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_team_crash__case_37_questions_of_two_branches_wait),
         cmocka_unit_test(test_session_team_crash__questions_outlive_the_process),
+        cmocka_unit_test(
+            test_session_team_crash__a_question_about_a_tool_of_its_own_outlives_the_process),
         cmocka_unit_test(test_session_team_crash__a_function_whose_process_died_is_unknown),
         cmocka_unit_test(test_session_team_crash__or_called_again_if_that_does_no_harm),
         cmocka_unit_test(test_session_team_crash__case_60_what_cannot_be_stored_ends_the_run),

@@ -114,23 +114,31 @@ static void start_measure(hob_op *op) {
     hob_op_done(op, HOB_OK, NULL);
 }
 
+typedef struct turns {
+    int left;
+    hob_reply *last; /* is answered when all is measured */
+} turns;
+
 static void note_turn(const hob_tool_call *call, hob_reply *reply, void *user) {
+    turns *t = user;
     (void)call;
-    if (--*(int *)user == 0) return; /* is answered when it is cancelled */
-    hob_reply_text(reply, HOB_OUTCOME_OK, hob_str_z("some words of a result"));
+    if (--t->left == 0)
+        t->last = reply;
+    else
+        hob_reply_text(reply, HOB_OUTCOME_OK, hob_str_z("some words of a result"));
 }
 
 /* Forty turns: what was encoded in all of them is what the last request has, and a head for each. */
 static void test_session_team_prefix__a_turn_costs_what_is_new(void **state) {
     const modeld_rule rules[] = {{.tool = "look", .args = "{'n':#}"}, {.text = NULL}};
-    int left = TURNS;
+    turns turn = {.left = TURNS};
     hob_tool look = host_tool("look", HOB_TOOL_READ_ONLY, NULL);
     trial t;
     measure m;
     (void)state;
     look.schema = "{\"type\":\"object\"}";
     look.run = note_turn;
-    look.user = &left;
+    look.user = &turn;
     trial_init(&t, "openai-chat", rules);
     t.h.so.tools = &look;
     t.h.so.ntools = 1;
@@ -140,6 +148,7 @@ static void test_session_team_prefix__a_turn_costs_what_is_new(void **state) {
         hob_event_unref(host_until(&t.h, HOB_EVENT_TOOL_STARTED, NULL, NULL));
     hob_op op = {.start = start_measure, .s = t.h.s, .user = &m};
     assert_ok(hob_op_run(t.h.rt, &op, &t.h.err), t.h.err);
+    hob_reply_text(turn.last, HOB_OUTCOME_OK, hob_str_z("enough"));
     assert_true(m.text > 0 && m.encoded < m.text + TURNS * HEAD_MAX);
     trial_finish(&t);
 }
