@@ -151,10 +151,12 @@ void hob_history_push_copy(hob_history *h, const hob_node *from) {
     add_to_end(h, n);
 }
 
+/* `about` may be a node of this history, which moves as it grows. */
 void hob_history_push_made(hob_history *h, const hob_node *about, char *text, size_t length) {
+    hob_node made = {.seq = about->seq, .role = HOB_ROLE_USER, .made = text, .weight = length};
+    made.event = hob_event_ref(about->event);
     hob_node *n = node_room(h);
-    *n = (hob_node){.seq = about->seq, .role = HOB_ROLE_USER, .made = text, .weight = length};
-    n->event = hob_event_ref(about->event);
+    *n = made;
     n->content = hob_str_n(text, length);
     add_to_end(h, n);
 }
