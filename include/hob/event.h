@@ -68,7 +68,7 @@ extern "C" {
       "temp, artifact_delta, transfer, narrow{by, tools[]}, escalate, skip_summarization}")        \
     X(TOOL_UPDATED, tool_updated, 1,                                                               \
       "What became of a pending call: it takes the place of its result. `final`: the last one.",   \
-      "call, tool, outcome(ok|error), content[], final, note?[]")                                  \
+      "call, tool, outcome(ok|error), content[], final")                                           \
     X(STATE_CHANGED, state_changed, 1, "State changed; temp: keys are only named.",                \
       "delta?{}, removed?[], temp?[], call?, output?")                                             \
     X(CHILD_STARTED, child_started, 1, "A sub-agent started: a session of its own, `child`.",      \

@@ -136,6 +136,9 @@ typedef enum hob_update {
 HOB_API int hob_session_tool_update(hob_session *s, hob_str call, hob_update what,
                                     hob_str content_json, hob_error *err);
 
+/* Calls that wait for their result: rows {"call","tool","args","agent"?}. */
+HOB_API int hob_session_pending_calls(hob_session *s, hob_page **out, hob_error *err);
+
 typedef enum hob_queue_choice {
     HOB_QUEUED_RETURN, /* waiting messages come back in a queue_returned event */
     HOB_QUEUED_KEEP,   /* they stay for the next run */

@@ -161,17 +161,12 @@ void hob_history_push_made(hob_history *h, const hob_node *about, char *text, si
     add_to_end(h, n);
 }
 
-/* Its content is the call's, its note is for the conversation. */
-static bool is_update(const hob_event *e) {
-    return e->type == HOB_EVENT_TOOL_UPDATED;
-}
-
 /* Nodes keep slices of the event's own text, never of the arena that `data` lives in. */
 static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
                            const hob_json *data) {
     hob_node *n = node_room(h);
     *n = (hob_node){.seq = e->seq, .role = role, .event = hob_event_ref((hob_event *)e)};
-    const hob_json *content = hob_json_get(data, is_update(e) ? "note" : "content");
+    const hob_json *content = hob_json_get(data, "content");
     n->content = content_of(content);
     n->weight = hob_content_weight(content);
     n->model = hob_event_own(e, hob_json_get(data, "model"));
@@ -181,8 +176,7 @@ static hob_node *node_push(hob_history *h, const hob_event *e, hob_role role,
 
 static bool is_message(hob_event_type type) {
     return type == HOB_EVENT_USER_MESSAGE || type == HOB_EVENT_STEER_DELIVERED ||
-           type == HOB_EVENT_CHILD_REPORTED || type == HOB_EVENT_ASSISTANT_MESSAGE ||
-           type == HOB_EVENT_TOOL_UPDATED;
+           type == HOB_EVENT_CHILD_REPORTED || type == HOB_EVENT_ASSISTANT_MESSAGE;
 }
 
 static int add_entry(hob_history *h, const hob_event *e, hob_role role, const hob_json *data,
@@ -252,12 +246,11 @@ static int update_result(hob_history *h, const hob_event *e, const hob_json *dat
     ptrdiff_t node;
     hob_slot *r = find_slot(h, call, &node);
     if (node < 0 && h->cold.count) return say_cold(h, call, err);
-    if (r && r->pending) {
-        fill(h, node, r, e, data);
-        r->pending = !hob_json_get_bool(data, "final", false);
-        h->generation++;
-    }
-    return e->entry.n ? add_entry(h, e, HOB_ROLE_USER, data, err) : HOB_OK;
+    if (!r || !r->pending) return HOB_OK; /* the last word counts */
+    fill(h, node, r, e, data);
+    r->pending = !hob_json_get_bool(data, "final", false);
+    h->generation++;
+    return HOB_OK;
 }
 
 int hob_history_pending(const hob_history *h, hob_str call, const hob_node **out, hob_error *err) {
@@ -288,9 +281,9 @@ static int move(hob_history *h, const hob_json *data, hob_error *err) {
 int hob_history_apply(hob_history *h, const hob_event *e, const hob_json *data, hob_error *err) {
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
         return add_entry(h, e, HOB_ROLE_ASSISTANT, data, err);
-    if (is_update(e)) return update_result(h, e, data, err);
     if (is_message(e->type) || e->entry.n) return add_entry(h, e, HOB_ROLE_USER, data, err);
     if (e->type == HOB_EVENT_TOOL_FINISHED) return add_result(h, e, data, err);
+    if (e->type == HOB_EVENT_TOOL_UPDATED) return update_result(h, e, data, err);
     if (e->type == HOB_EVENT_BRANCH_MOVED) return move(h, data, err);
     return HOB_OK;
 }

@@ -3,7 +3,7 @@
  *
  * A node is a user message (user_message, steer_delivered, child_reported) or an answer (assistant_message) together with the
  * results of its calls. Results land in the slot of their call, so the order in which calls finished does not
- * matter; tool_updated puts another one in the place of a receipt, and is a message of its own if it has a note. Answers that were cut off (stop "aborted") are nodes of the tree but never part of the path's messages; so
+ * matter; tool_updated puts another one in the place of a receipt. Answers that were cut off (stop "aborted") are nodes of the tree but never part of the path's messages; so
  * are entries of kinds that a newer version wrote, so that what hangs on them keeps its place. branch_moved chooses
  * another path and changes the generation.
  *

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 static bool is_result(const hob_event *e) {
-    return e->type == HOB_EVENT_TOOL_FINISHED;
+    return e->type == HOB_EVENT_TOOL_FINISHED || e->type == HOB_EVENT_TOOL_UPDATED;
 }
 
 static hob_str author_of(const hob_event *e) {

@@ -311,40 +311,52 @@ static void say_updated(const hob_run *r, const hob_input *in, hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_UPDATED, out);
     out->author = HOB_STR("host");
     out->agent = in->by;
-    out->is_entry = in->text.n > 0;
     if (!in->final) out->run_id = HOB_STR_NULL;
     hob_jsonw_kstr(&w, "call", in->call);
     hob_jsonw_kstr(&w, "tool", in->tool);
     hob_jsonw_kstr(&w, "outcome", hob_str_z(hob_outcome_name(in->outcome)));
     hob_jsonw_kraw(&w, "content", hob_str_trim(in->content));
     hob_jsonw_kbool(&w, "final", in->final);
-    if (in->text.n) {
-        hob_jsonw_key(&w, "note");
-        hob_jsonw_array(&w);
-        hob_jsonw_object(&w);
-        hob_jsonw_kstr(&w, "type", HOB_STR("text"));
-        hob_jsonw_kstr(&w, "text", in->text);
-        hob_jsonw_object_end(&w);
-        hob_jsonw_array_end(&w);
-    }
     hob_say_end(&w);
 }
 
-/* The last word about it is what a run begins with, as with a prompt. */
+static void say_note(const hob_run *r, hob_str text, hob_draft *out) {
+    hob_jsonw w = hob_say(r, HOB_EVENT_USER_MESSAGE, out);
+    out->is_entry = true;
+    out->author = HOB_STR("host");
+    hob_jsonw_key(&w, "content");
+    hob_jsonw_array(&w);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "type", HOB_STR("text"));
+    hob_jsonw_kstr(&w, "text", text);
+    hob_jsonw_object_end(&w);
+    hob_jsonw_array_end(&w);
+    hob_say_end(&w);
+}
+
+static int may_update(const hob_run *r, const hob_run_env *env, const hob_input *in,
+                      hob_error *err) {
+    int rc = may_begin(r, err);
+    if (rc >= 0) rc = check_content(in->content, HOB_MESSAGE_MAX, err);
+    return rc >= 0 && in->final ? check_price(env, err) : rc;
+}
+
+/* The last word about it is what a run begins with, as with a prompt: the run, the word, and the note if there is one. */
 static int on_updated(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
                       hob_error *err) {
     bool begun = in->final && r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content;
-    if (!begun) {
-        int rc = may_begin(r, err);
-        if (rc >= 0) rc = check_content(in->content, HOB_MESSAGE_MAX, err);
-        if (rc >= 0 && in->final) rc = check_price(env, err);
-        if (rc < 0) return rc;
-    }
-    if (in->final && !begun) {
+    bool said = in->final && in->text.n && r->phase == HOB_PHASE_READY && r->want_model;
+    int rc = begun || said ? HOB_OK : may_update(r, env, in, err);
+    if (rc < 0) return rc;
+    if (said) {
+        say_note(r, in->text, out);
+    } else if (in->final && !begun) {
         hob_say_started(r, env, "update", out);
         return HOB_SAID_MORE;
+    } else {
+        say_updated(r, in, out);
+        return begun && in->text.n ? HOB_SAID_MORE : HOB_SAID_LAST;
     }
-    say_updated(r, in, out);
     return HOB_SAID_LAST;
 }
 

@@ -99,25 +99,16 @@ int hob_session_repair(hob_session *s, hob_error *err) {
 
 /* ---- a whole conversation ---------------------------------------------------------------------------------- */
 
-/* The note of an update is a message like any other. */
-static void write_note(hob_jsonw *w, const hob_json *data) {
-    hob_jsonw_object(w);
-    hob_jsonw_kraw(w, "content", hob_json_raw(hob_json_get(data, "note")));
-    hob_jsonw_object_end(w);
-}
-
 static int copy_message(hob_session *s, const hob_event *e, const char *message, hob_error *err) {
     hob_arena *a = hob_arena_create(0);
     hob_draft d;
     hob_jsonw w;
-    hob_draft_init(&d, e->type == HOB_EVENT_TOOL_UPDATED ? HOB_EVENT_USER_MESSAGE : e->type);
+    hob_draft_init(&d, e->type);
     d.is_entry = true;
     d.author = e->author;
     hob_jsonw_init(&w, &d.data);
     if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
         write_answer(&w, hob_event_parse(e, a), message);
-    else if (e->type == HOB_EVENT_TOOL_UPDATED)
-        write_note(&w, hob_event_parse(e, a));
     else
         hob_jsonw_raw(&w, e->data);
     hob_arena_destroy(a);

@@ -88,6 +88,42 @@ int hob_session_pending_confirmations(hob_session *s, hob_page **out, hob_error 
     return look(s, start_pending, out, err);
 }
 
+/* ---- calls whose result comes later ---------------------------------------------------------------------- */
+
+static void add_pending(const hob_node *n, hob_page *page) {
+    hob_arena *a = hob_arena_create(0);
+    const hob_json *content = hob_json_get(hob_event_parse(n->event, a), "content");
+    size_t k = 0;
+    for (const hob_json *b = hob_json_first(content); b && k < n->nresults; b = hob_json_next(b)) {
+        row r;
+        if (!hob_str_eqz(hob_json_get_str(b, "type"), "tool_call")) continue;
+        if (!n->results[k++].pending) continue;
+        row_begin(&r);
+        hob_jsonw_kstr(&r.w, "call", hob_json_get_str(b, "call"));
+        hob_jsonw_kstr(&r.w, "tool", hob_json_get_str(b, "name"));
+        hob_jsonw_kraw(&r.w, "args", hob_json_raw(hob_json_get(b, "args")));
+        hob_jsonw_kstr_opt(&r.w, "agent", n->event->agent);
+        row_end(&r, page);
+    }
+    hob_arena_destroy(a);
+}
+
+/* A message with a pending call is never cold: log/history_cold.c. */
+static void start_pending_calls(hob_op *op) {
+    const hob_history *h = op->s->view->history;
+    for (size_t i = 0; i < h->npath; i++) {
+        const hob_node *n = &h->nodes[h->path[i]];
+        bool any = false;
+        for (size_t k = 0; k < n->nresults && !any; k++) any = n->results[k].pending;
+        if (any) add_pending(n, page_of(op));
+    }
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_pending_calls(hob_session *s, hob_page **out, hob_error *err) {
+    return look(s, start_pending_calls, out, err);
+}
+
 /* ---- the session ------------------------------------------------------------------------------------------ */
 
 static void write_queue(hob_jsonw *w, const char *key, const hob_queue *q) {

@@ -14,7 +14,7 @@ typedef struct update {
 } update;
 
 /* The last thing in a conversation must be for the model to answer: if something was said since the call, it is told
- * where to look. */
+ * where to look. The model would take an answer at the end for one that it is to go on with. */
 static void write_note(update *u, const hob_session *s, const hob_node *n) {
     if (hob_history_leaf(s->view->history) == n->seq) return;
     snprintf(u->note, sizeof u->note,
@@ -33,8 +33,7 @@ static hob_str tool_of(const hob_node *n, hob_str call, hob_arena *a) {
 static int say(hob_session *s, update *u, hob_error *err) {
     const hob_node *n;
     int rc = hob_history_pending(s->view->history, u->in.call, &n, err);
-    if (rc >= 0) rc = hob_session_say_settings(s, err); /* may move the nodes */
-    if (rc >= 0) rc = hob_history_pending(s->view->history, u->in.call, &n, err);
+    if (rc >= 0) rc = hob_session_say_settings(s, err);
     if (rc < 0) return rc;
     hob_arena *a = hob_arena_create(0);
     u->in.tool = tool_of(n, u->in.call, a);

@@ -76,7 +76,6 @@ static void update_in(const hob_event *e, const hob_json *d, hob_input *in) {
     in->outcome = hob_outcome_from(hob_json_get_str(d, "outcome"));
     in->final = hob_json_get_bool(d, "final", false);
     in->by = e->agent;
-    in->text = hob_json_get_str(hob_json_at(hob_json_get(d, "note"), 0), "text");
 }
 
 static void cancel_in(const hob_json *d, hob_input *in) {

@@ -254,6 +254,23 @@ static void test_session_callbacks__a_tool_reads_what_before_tool_set(void **sta
     talked_finish(&f);
 }
 
+static void test_session_callbacks__each_sees_what_those_before_it_changed(void **state) {
+    talked f;
+    voice own;
+    (void)state;
+    talked_init(&f, "memory");
+    voice_init(&own, "A", f.journal);
+    voice_only(&f.plugin, BEFORE_TOOL);
+    voice_only(&own, BEFORE_TOOL);
+    f.plugin.delta[BEFORE_TOOL] = "{\"k\":\"mine\"}";
+    own.reads = "k";
+    talked_open(&f, voice_agent("one", &own));
+    assert_string_equal(host_prompt(&f.h, "go"), "completed");
+    assert_string_equal(own.read, "\"mine\"");
+    talked_finish(&f);
+    voice_finish(&own);
+}
+
 static void test_session_callbacks__after_model_hands_over(void **state) {
     talked f;
     voice own;
@@ -311,6 +328,7 @@ int main(void) {
         cmocka_unit_test(test_session_callbacks__case_55_a_refusal_before_a_tool_is_its_result),
         cmocka_unit_test(test_session_callbacks__an_instruction_reads_what_before_model_set),
         cmocka_unit_test(test_session_callbacks__a_tool_reads_what_before_tool_set),
+        cmocka_unit_test(test_session_callbacks__each_sees_what_those_before_it_changed),
         cmocka_unit_test(test_session_callbacks__after_model_hands_over),
         cmocka_unit_test(test_session_callbacks__after_model_ends_a_loop),
     };

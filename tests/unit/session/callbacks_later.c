@@ -47,6 +47,9 @@ static void cancel_at(point p, bool hard) {
     assert_int_equal(f.ran, p == AFTER_TOOL);
     if (p == AFTER_TOOL)
         assert_null(strstr(stateful_event(&f.h, "tool_finished", 0), "quick result"));
+    if (p == BEFORE_TOOL) /* at once: nothing was done that could wind down */
+        assert_non_null(
+            strstr(stateful_event(&f.h, "tool_finished", 0), "cancelled before it started"));
     f.plugin.waits = false;
     assert_string_equal(host_prompt(&f.h, "again"), "completed");
     talked_finish(&f);
