@@ -219,6 +219,7 @@ static void start_resume(hob_op *op) {
     if (rc >= 0 && !op->s->left_alone)
         rc = hob_fail(&err, HOB_EIDLE, 0, "there is no unfinished run to resume");
     if (rc >= 0) rc = hob_session_say_settings(op->s, &err);
+    if (rc >= 0) rc = hob_session_repair_strangers(op->s, &err);
     if (rc >= 0) rc = hob_session_input(op->s, &c->in, &err);
     if (rc >= 0) op->s->left_alone = false;
     conclude(op, rc, &err);

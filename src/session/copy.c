@@ -5,6 +5,7 @@
  * gets new ones: they stay unique in their session. A call without a result gets one that says so, in the log, where
  * people see it too.
  */
+#include "session/crew.h"
 #include "session/session.h"
 
 /* ---- one event with other ids -------------------------------------------------------------------------- */
@@ -82,18 +83,36 @@ static int say_missing(hob_session *s, const hob_node *n, size_t k, hob_str call
     return hob_session_append(s, &d, err);
 }
 
-int hob_session_repair(hob_session *s, hob_error *err) {
-    const hob_history *h = s->view->history;
+static int repair_node(hob_session *s, const hob_node *n, hob_error *err) {
     char id[64], message[40];
     int rc = HOB_OK;
+    snprintf(message, sizeof message, "%.*s", HOB_FMT(n->message));
+    for (size_t k = 0; rc >= 0 && k < n->nresults; k++)
+        if (!n->results[k].event) rc = say_missing(s, n, k, call_id(id, message, k), err);
+    return rc;
+}
+
+int hob_session_repair(hob_session *s, hob_error *err) {
+    const hob_history *h = s->view->history;
+    int rc = HOB_OK;
     if (s->whole) return HOB_OK;
+    for (size_t i = 0; rc >= 0 && i < h->npath; i++)
+        rc = repair_node(s, &h->nodes[h->path[i]], err);
+    s->whole = rc >= 0;
+    return rc;
+}
+
+static bool is_stranger(const hob_session *s, hob_str agent) {
+    return agent.n && (!s->crew || hob_flow_index(s->crew->flow, agent) < 0);
+}
+
+int hob_session_repair_strangers(hob_session *s, hob_error *err) {
+    const hob_history *h = s->view->history;
+    int rc = HOB_OK;
     for (size_t i = 0; rc >= 0 && i < h->npath; i++) {
         const hob_node *n = &h->nodes[h->path[i]];
-        snprintf(message, sizeof message, "%.*s", HOB_FMT(n->message));
-        for (size_t k = 0; rc >= 0 && k < n->nresults; k++)
-            if (!n->results[k].event) rc = say_missing(s, n, k, call_id(id, message, k), err);
+        if (is_stranger(s, n->event->agent)) rc = repair_node(s, n, err);
     }
-    s->whole = rc >= 0;
     return rc;
 }
 

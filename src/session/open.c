@@ -109,6 +109,7 @@ int hob_session_take_up(hob_session *s, hob_on_unfinished want, hob_error *err) 
     int rc = hob_session_say_settings(s, err);
     hob_input in = {.kind = want == HOB_UNFINISHED_RESUME ? HOB_INPUT_RESUME : HOB_INPUT_CANCEL,
                     .ending = HOB_ENDING_SETTLE};
+    if (rc >= 0) rc = hob_session_repair_strangers(s, err);
     if (rc >= 0) rc = hob_session_input(s, &in, err);
     if (rc >= 0) s->left_alone = false;
     return rc;

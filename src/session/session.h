@@ -422,6 +422,8 @@ bool hob_session_thaw(hob_session *s, hob_op *op);
 int hob_session_copy(hob_session *s, const hob_history *h, hob_error *err);
 /* Gives calls of the conversation that have no result one; looks once after each load. No run may be under way. */
 int hob_session_repair(hob_session *s, hob_error *err);
+/* The same for calls of agents that are not of this session's workflow: nobody else will, though the run goes on. */
+int hob_session_repair_strangers(hob_session *s, hob_error *err);
 
 /* ---- options.c --------------------------------------------------------------------------------------------- */
 /* Copies a host's options into ours of n bytes, whichever version its header had. HOB_EINVAL for what we do not know. */

@@ -1,7 +1,9 @@
 /* Agents that work together, and programs that die: approvals that wait on branches, functions of the host, a store that
  * fails in the middle. The walk over all points of death is harness/crash_team. */
+#include "log/view.h"
 #include "support/agents.h"
 #include "support/check.h"
+#include "support/wire_rules.h"
 
 #include <stdio.h>
 
@@ -146,6 +148,44 @@ static void test_session_team_crash__a_question_about_a_tool_of_its_own_outlives
     team_finish(h);
 }
 
+/* The conversation could be sent. */
+static void check_wire(host *h) {
+    hob_view *v = hob_view_create();
+    hob_page *p;
+    assert_ok(hob_session_entries(h->s, 0, &p, &h->err), h->err);
+    for (size_t i = 0; i < hob_page_count(p); i++) {
+        hob_arena *a = hob_arena_create(0);
+        hob_event *e;
+        assert_ok(hob_event_decode(hob_page_row(p, i), &e, &h->err), h->err);
+        assert_ok(hob_view_apply(v, e, hob_event_parse(e, a), &h->err), h->err);
+        hob_event_unref(e);
+        hob_arena_destroy(a);
+    }
+    hob_test_wire_rules(v->history);
+    hob_page_destroy(p);
+    hob_view_destroy(v);
+}
+
+/* A program that knows nothing of the team: the session itself goes on, and nothing of the others' is left open. */
+static void test_session_team_crash__a_session_is_opened_without_its_team(void **state) {
+    danger d;
+    host *h = &d.h;
+    (void)state;
+    danger_init(&d, asking);
+    h->so.team = two_and_one();
+    host_run_and_kill(h, "go", HOB_EVENT_APPROVAL_REQUESTED, NULL, NULL);
+    hob_agent_unref(h->so.team);
+    h->so.team = NULL;
+    host_script(h, "{'otherwise':[{'text':'alone'}]}");
+    host_open(h);
+    assert_string_equal(host_wait(h), "completed");
+    assert_string_equal(host_text(h), "alone");
+    assert_int_equal(effects(&d), 0);
+    assert_int_equal(host_count(h, "tool_decided"), host_count(h, "tool_finished"));
+    check_wire(h);
+    team_finish(h);
+}
+
 /* ---- functions of the host ------------------------------------------------------------------------------------- */
 
 /* Dies the first time it is called; the second time it answers. */
@@ -236,6 +276,7 @@ int main(void) {
         cmocka_unit_test(test_session_team_crash__questions_outlive_the_process),
         cmocka_unit_test(
             test_session_team_crash__a_question_about_a_tool_of_its_own_outlives_the_process),
+        cmocka_unit_test(test_session_team_crash__a_session_is_opened_without_its_team),
         cmocka_unit_test(test_session_team_crash__a_function_whose_process_died_is_unknown),
         cmocka_unit_test(test_session_team_crash__or_called_again_if_that_does_no_harm),
         cmocka_unit_test(test_session_team_crash__case_60_what_cannot_be_stored_ends_the_run),

@@ -66,6 +66,40 @@ static void test_session_team_next__agents_that_hand_over_for_ever_are_stopped(v
     team_finish(&h);
 }
 
+/* ADK-21, for agents: the child spoke last, in a run that is undone. */
+static void test_session_team_next__case_21_who_spoke_in_a_rewound_run_does_not_go_on(
+    void **state) {
+    host h;
+    hob_agent_opts root = HOB_AGENT_OPTS_INIT;
+    char run[64];
+    (void)state;
+    host_init(&h, "{'rules':["
+                  "{'when':{'system':'root','user':'over','step':1},"
+                  "'reply':[{'tool':'transfer_to_agent','args':{'agent_name':'child'}}]},"
+                  "{'when':{'system':'root'},'reply':[{'text':'the root, {{messages}}'}]},"
+                  "{'when':{'system':'child'},'reply':[{'text':'the child'}]}]}");
+    h.ro.store = "sqlite";
+    hob_agent *child = worker("child", "child", "k");
+    root.name = "root";
+    root.instruction = "root";
+    team_open(&h, made_of(&root, &child, 1));
+    assert_string_equal(host_prompt(&h, "one"), "completed");
+    assert_int_equal(hob_session_seek(h.s, 0), HOB_OK);
+    hob_event_unref(host_until(&h, HOB_EVENT_RUN_FINISHED, NULL, NULL));
+    assert_string_equal(host_prompt(&h, "over"), "completed");
+    assert_string_equal(host_text(&h), "the child");
+    assert_string_equal(team_state(&h, "k"), "\"the child\"");
+    hob_event *e = host_until(&h, HOB_EVENT_RUN_FINISHED, NULL, NULL);
+    snprintf(run, sizeof run, "%.*s", HOB_FMT(hob_event_run(e)));
+    hob_event_unref(e);
+    assert_ok(hob_session_rewind(h.s, hob_str_z(run), &h.err), h.err);
+    assert_string_equal(team_state(&h, "k"), "");
+    host_reopen(&h, HOB_UNFINISHED_RESUME);
+    assert_string_equal(host_prompt(&h, "three"), "completed");
+    assert_string_equal(host_text(&h), "the root, 2"); /* nor is it in the conversation */
+    team_finish(&h);
+}
+
 /* ---- failures ----------------------------------------------------------------------------------------------------- */
 
 static void test_session_team_next__case_53_after_a_model_error_the_next_prompt_works(
@@ -154,6 +188,7 @@ static void test_session_team_next__case_61_siblings_of_one_that_fails_finish(vo
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_team_next__case_50_who_was_handed_over_to_goes_on),
+        cmocka_unit_test(test_session_team_next__case_21_who_spoke_in_a_rewound_run_does_not_go_on),
         cmocka_unit_test(test_session_team_next__case_50_a_workflow_begins_anew),
         cmocka_unit_test(test_session_team_next__agents_that_hand_over_for_ever_are_stopped),
         cmocka_unit_test(test_session_team_next__case_53_after_a_model_error_the_next_prompt_works),
