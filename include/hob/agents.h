@@ -73,6 +73,10 @@ typedef struct hob_definition {
     size_t line;       /* of what `why` speaks of; 0 = of the whole file */
     hob_str why;       /* why it is not live */
     hob_strs remarks;  /* what in it does not count, and why: "line 4: …" */
+    /* agents of more than one part, or with an output of their own (docs/agents.md) */
+    hob_str workflow; /* llm, sequential, parallel, loop, conditional; "" = a plain agent */
+    hob_strs agents;  /* the names of its parts */
+    hob_str source;   /* what its file says, as JSON */
 } hob_definition;
 #define HOB_DEFINITION_INIT                                                                        \
     { .size = sizeof(hob_definition) }

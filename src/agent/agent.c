@@ -47,20 +47,6 @@ static int read_isolation(hob_def_reader *r) {
     return HOB_OK;
 }
 
-/* What does not exist is refused: an agent without its parts would be another one. */
-static int refuse_workflow(hob_def_reader *r) {
-    static const char *const keys[] = {"kind", "type", "agents", "sub_agents", "steps"};
-    for (size_t i = 0; i < HOB_ARRAY_LEN(keys); i++) {
-        const hob_json *v = NULL;
-        int code = hob_def_find(r, keys[i], &v);
-        if (code < 0) return code;
-        bool plain = i < 2 && hob_str_eqz(hob_json_str(v), "llm");
-        if (v && !plain)
-            return hob_def_refuse(r, keys[i], "%s: workflows are not read from files", keys[i]);
-    }
-    return HOB_OK;
-}
-
 static int read_instruction(hob_def_reader *r) {
     static const char *const keys[] = {"prompt", "instruction", "instructions"};
     hob_str text = HOB_STR_NULL;
@@ -92,30 +78,54 @@ static int read_turns(hob_def_reader *r) {
     return code;
 }
 
-int hob_agent_read(hob_def_reader *r) {
+/* A limit that cannot be read would not hold; a grant that cannot be read grants nothing. */
+static int check_entries(hob_def_reader *r) {
+    hob_error why;
+    const hob_strs *no = &r->out->disallowed_tools, *yes = &r->out->tools;
+    for (size_t i = 0; i < no->n; i++)
+        if (hob_narrow_entry_check(no->at[i], true, &why) < 0)
+            return hob_def_refuse(r, "disallowedTools", "%s", why.message);
+    for (size_t i = 0; i < yes->n; i++)
+        if (hob_narrow_entry_check(yes->at[i], false, &why) < 0)
+            hob_def_remark(r, hob_def_line(r, "tools"), "%s: it grants nothing", why.message);
+    return HOB_OK;
+}
+
+static int read_rest(hob_def_reader *r) {
+    hob_definition *x = r->out;
+    bool said;
+    int code = hob_def_get_words(r, "skills", &said, &x->skills);
+    if (code == HOB_OK) code = read_turns(r);
+    if (code == HOB_OK) code = hob_def_get_flag(r, "background", HOB_DEFINITION_BACKGROUND);
+    if (code == HOB_OK) code = read_isolation(r);
+    if (code == HOB_OK) code = read_mode(r);
+    if (code == HOB_OK) code = read_instruction(r);
+    return code;
+}
+
+int hob_agent_read(hob_def_reader *r, hob_def_flow *flow) {
     static const char *const known[] = {
-        "name",     "description", "model",          "tools",        "disallowedTools",
-        "maxTurns", "max_steps",   "permissionMode", "background",   "isolation",
-        "skills",   "prompt",      "instruction",    "instructions", "allowed-tools",
-        "kind",     "type"};
+        "name",      "description", "model",          "tools",        "disallowedTools",
+        "maxTurns",  "max_steps",   "permissionMode", "background",   "isolation",
+        "skills",    "prompt",      "instruction",    "instructions", "allowed-tools",
+        "kind",      "type",        "agents",         "sub_agents",   "max_iterations",
+        "condition", "output_key",  "output_schema",  "history"};
     static const char *const tools[] = {"tools", "allowed-tools"};
     hob_definition *x = r->out;
     bool said;
-    int code = refuse_workflow(r);
+    int code = hob_def_flow_read(r, flow);
     if (code == HOB_OK) code = hob_def_check_keys(r, known, HOB_ARRAY_LEN(known));
     if (code == HOB_OK) code = read_agent_name(r);
     if (code == HOB_OK) code = hob_def_get_text(r, "description", 16384, &x->description);
     if (code == HOB_OK) code = hob_def_get_line(r, "model", HOB_DEFINITION_LINE, &x->model);
     if (code == HOB_OK) code = hob_def_get_tools(r, tools, HOB_ARRAY_LEN(tools));
     if (code == HOB_OK) code = hob_def_get_words(r, "disallowedTools", &said, &x->disallowed_tools);
-    if (code == HOB_OK) code = hob_def_get_words(r, "skills", &said, &x->skills);
-    if (code == HOB_OK) code = read_turns(r);
-    if (code == HOB_OK) code = hob_def_get_flag(r, "background", HOB_DEFINITION_BACKGROUND);
-    if (code == HOB_OK) code = read_isolation(r);
-    if (code == HOB_OK) code = read_mode(r);
-    if (code == HOB_OK) code = read_instruction(r);
+    if (code == HOB_OK) code = check_entries(r);
+    if (code == HOB_OK) code = read_rest(r);
     if (code == HOB_OK && !x->description.n)
         hob_def_remark(r, 1, "no description: a model cannot know when to use it");
+    if (code == HOB_OK && flow->kind != HOB_AGENT_LLM && x->text.n)
+        hob_def_remark(r, r->body_line, "the text does not count: its agents have their own");
     if (hob_str_eqz(x->model, "inherit")) x->model = HOB_STR_NULL;
     return code;
 }

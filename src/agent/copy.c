@@ -17,8 +17,9 @@ static hob_definition copy_of(hob_arena *a, const hob_definition *x) {
     hob_definition copy = *x;
     hob_str *const texts[] = {
         &copy.name,          &copy.description, &copy.text, &copy.model, &copy.permission_mode,
-        &copy.argument_hint, &copy.path,        &copy.why};
-    hob_strs *const lists[] = {&copy.tools, &copy.disallowed_tools, &copy.skills, &copy.remarks};
+        &copy.argument_hint, &copy.path,        &copy.why,  &copy.source};
+    hob_strs *const lists[] = {&copy.tools, &copy.disallowed_tools, &copy.skills, &copy.remarks,
+                               &copy.agents};
     for (size_t i = 0; i < HOB_ARRAY_LEN(texts); i++) *texts[i] = hob_arena_dup(a, *texts[i]);
     for (size_t i = 0; i < HOB_ARRAY_LEN(lists); i++) *lists[i] = hob_strs_dup(a, *lists[i]);
     return copy;
@@ -126,6 +127,21 @@ int hob_definition_allows(const hob_definition *x, hob_str tool) {
     for (size_t i = 0; i < x->tools.n && !listed; i++)
         listed = names_tool(x->tools.at[i], tool, true);
     return listed;
+}
+
+/* Handing over and ending a loop is how the agents of a workflow work together: no list of tools takes that away. */
+static void add_flow_tools(hob_narrow *n, hob_arena *a) {
+    hob_str *tools = hob_arena_alloc(a, (n->ntools + 2) * sizeof *tools);
+    if (n->ntools) memcpy(tools, n->tools, n->ntools * sizeof *tools);
+    tools[n->ntools++] = HOB_STR("transfer_to_agent");
+    tools[n->ntools++] = HOB_STR("exit_loop");
+    n->tools = tools;
+}
+
+hob_narrow hob_definition_narrow_part(const hob_definition *x, hob_arena *a) {
+    hob_narrow n = hob_definition_narrow(x, a);
+    if (n.only) add_flow_tools(&n, a);
+    return n;
 }
 
 hob_narrow hob_definition_narrow(const hob_definition *x, hob_arena *a) {

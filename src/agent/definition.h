@@ -7,6 +7,7 @@
 #ifndef HOB_SRC_AGENT_DEFINITION_H
 #define HOB_SRC_AGENT_DEFINITION_H
 
+#include <hob/agent.h>
 #include <hob/agents.h>
 
 #include "config/yaml.h"
@@ -64,11 +65,25 @@ int hob_def_get_tools(hob_def_reader *r, const char *const *keys, size_t n);
 int hob_def_keep_text(hob_def_reader *r, hob_str s);
 size_t hob_def_line(hob_def_reader *r, const char *key); /* 0 = it is not there */
 /* agent.c, skill.c: the rest of a definition, once the front matter is read. */
-int hob_agent_read(hob_def_reader *r);
 int hob_skill_read(hob_def_reader *r);
 int hob_command_read(hob_def_reader *r);
 int hob_def_refuse(hob_def_reader *r, const char *key, const char *fmt, ...) HOB_PRINTF(3, 4);
 void hob_def_remark(hob_def_reader *r, size_t line, const char *fmt, ...) HOB_PRINTF(3, 4);
+
+/* ---- workflow.c: agents made of agents --------------------------------------------------------- */
+typedef struct hob_def_flow {
+    bool any; /* it is more than a plain agent */
+    hob_agent_kind kind;
+    unsigned flags; /* HOB_AGENT_… */
+    int64_t max_iterations;
+    hob_str condition, output_key, output_schema;
+    const hob_json *agents; /* names, or maps like the whole; NULL = none */
+} hob_def_flow;
+int hob_def_flow_read(hob_def_reader *r, hob_def_flow *out);
+int hob_agent_read(hob_def_reader *r, hob_def_flow *flow); /* agent.c */
+/* One that stands in another's file, or the source of one. */
+int hob_definition_read_object(hob_arena *a, const hob_json *o, hob_definition *x,
+                               hob_def_flow *flow, hob_error *err);
 
 /* ---- template.c ------------------------------------------------------------------------------ */
 int hob_template_expand(hob_str text, hob_str arguments, hob_buf *out);
@@ -127,5 +142,7 @@ int hob_def_list_missing(const hob_def_list *l, hob_definition_kind kind, hob_st
                          hob_error *err);
 /* What it takes away from whoever uses it; borrows from x, `who` lies in the arena. */
 hob_narrow hob_definition_narrow(const hob_definition *x, hob_arena *a);
+/* The same for an agent of a workflow, or a workflow itself. */
+hob_narrow hob_definition_narrow_part(const hob_definition *x, hob_arena *a);
 
 #endif

@@ -125,7 +125,7 @@ int hob_definition_read(hob_arena *a, const hob_def_text *t, hob_definition *out
     if (code < 0) return code;
     *line = 1;
     switch (t->kind) {
-    case HOB_DEFINITION_AGENT: code = hob_agent_read(&r); break;
+    case HOB_DEFINITION_AGENT: code = hob_agent_read(&r, &(hob_def_flow){0}); break;
     case HOB_DEFINITION_SKILL: code = hob_skill_read(&r); break;
     case HOB_DEFINITION_COMMAND: code = hob_command_read(&r); break;
     }

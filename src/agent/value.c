@@ -219,6 +219,25 @@ int hob_agent_create(const hob_agent_opts *given, hob_agent **out, hob_error *er
     return rc;
 }
 
+static const hob_str *copy_strs(hob_arena *a, const hob_str *from, size_t n) {
+    hob_str *to = hob_arena_alloc(a, HOB_MAX(n, 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) to[i] = hob_arena_dup(a, from[i]);
+    return to;
+}
+
+void hob_agent_narrow(hob_agent *a, const hob_narrow *list, size_t n) {
+    a->nnarrows = n;
+    a->narrows = hob_arena_alloc(a->arena, HOB_MAX(n, 1) * sizeof *a->narrows);
+    for (size_t i = 0; i < n; i++) {
+        hob_narrow *to = &a->narrows[i];
+        *to = list[i];
+        to->who = hob_arena_dup(a->arena, to->who);
+        to->mode = hob_arena_dup(a->arena, to->mode);
+        to->tools = copy_strs(a->arena, to->tools, to->ntools);
+        to->disallowed = copy_strs(a->arena, to->disallowed, to->ndisallowed);
+    }
+}
+
 /* ---- life ------------------------------------------------------------------------------------------------ */
 
 hob_agent *hob_agent_ref(hob_agent *a) {

@@ -20,9 +20,13 @@ struct hob_agent {
     hob_agent **agents;     /* references */
     size_t n, total, depth; /* total, depth: of the tree, itself included */
     hob_schema *schema;     /* of the output; NULL = none */
+    hob_narrow *narrows;    /* what its definition, and those around it, take away; in the arena */
+    size_t nnarrows;
 };
 
 bool hob_agent_has(const hob_agent *a, unsigned flag);
+/* Before anybody else has it: takes away more from an agent that was just made. */
+void hob_agent_narrow(hob_agent *a, const hob_narrow *list, size_t n);
 const char *hob_agent_kind_name(hob_agent_kind k);
 bool hob_agent_named(const hob_agent *a, hob_str name);
 

@@ -32,6 +32,8 @@ static void write_list(hob_jsonw *w, const char *key, hob_strs list) {
 }
 
 static void write_limits(hob_jsonw *w, const hob_definition *x) {
+    hob_jsonw_kstr_opt(w, "workflow", x->workflow);
+    write_list(w, "agents", x->agents);
     hob_jsonw_kstr_opt(w, "model", x->model);
     hob_jsonw_kstr_opt(w, "permission_mode", x->permission_mode);
     if (x->flags & HOB_DEFINITION_TOOLS && !x->tools.n) hob_jsonw_kraw(w, "tools", HOB_STR("[]"));

@@ -67,7 +67,8 @@ int hob_session_narrow_to_agent(hob_session *s, hob_error *err) {
     hob_policy *narrowed = NULL;
     if (!s->choice) return HOB_OK;
     const hob_definition *x = &s->choice->x;
-    hob_narrow n = hob_definition_narrow(x, s->choice->arena);
+    hob_narrow n = s->crew ? hob_definition_narrow_part(x, s->choice->arena)
+                           : hob_definition_narrow(x, s->choice->arena);
     int code = hob_policy_narrow(s->policy, &n, &narrowed, err);
     if (code < 0) return code;
     hob_policy_destroy(s->policy);

@@ -34,6 +34,7 @@ void hob_crew_destroy(hob_crew *c) {
         dismiss(m);
         hob_history_view_finish(&m->view);
         hob_tools_destroy(m->tools);
+        hob_policy_destroy(m->policy);
         hob_buf_finish(&m->system);
         hob_free(m->model_name);
     }
@@ -79,11 +80,27 @@ static int fit_model(hob_crew *c, hob_member *m, const hob_agent *a, hob_error *
 static void equip(hob_member *m) {
     hob_strand *st = m->strand;
     st->tools = m->tools;
+    st->policy = m->policy;
     st->thinking = m->thinking;
     if (!m->has_model) return;
     st->provider = m->provider;
     st->model = m->model;
     st->model_name = m->model_name;
+}
+
+/* Nothing gives back what the session's policy takes away. */
+static int fit_policy(hob_crew *c, hob_member *m, const hob_agent *a, hob_error *err) {
+    hob_policy_destroy(m->policy);
+    m->policy = NULL;
+    for (size_t i = 0; i < a->nnarrows; i++) {
+        hob_policy *next = NULL;
+        int rc =
+            hob_policy_narrow(m->policy ? m->policy : c->s->policy, &a->narrows[i], &next, err);
+        if (rc < 0) return rc;
+        hob_policy_destroy(m->policy);
+        m->policy = next;
+    }
+    return HOB_OK;
 }
 
 /* Those who were at work in a process that is gone are there already. */
@@ -93,6 +110,7 @@ int hob_crew_fit(hob_crew *c, hob_error *err) {
         const hob_agent *a = c->flow->frames[i].agent;
         if (a->o.kind != HOB_AGENT_LLM) continue;
         rc = fit_model(c, &c->members[i], a, err);
+        if (rc >= 0) rc = fit_policy(c, &c->members[i], a, err);
         if (rc >= 0) rc = hob_crew_fit_tools(c, i, err);
         if (rc >= 0 && c->members[i].strand) equip(&c->members[i]);
     }

@@ -14,6 +14,7 @@
 typedef struct hob_member {
     hob_strand *strand; /* while it is at work */
     hob_tools *tools;   /* LLM: those it may use */
+    hob_policy *policy; /* NULL = the session's */
     uint64_t tools_of;  /* the version of the session's tools that they were taken from */
     hob_buf system;
     hob_history_view view;

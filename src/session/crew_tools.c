@@ -105,11 +105,17 @@ static int add_exit(hob_crew *c, size_t frame, hob_tools *t, hob_error *err) {
 
 /* ---- all of them -------------------------------------------------------------------------------------------- */
 
-static int add_sessions(hob_crew *c, const hob_agent *a, hob_tools *t, hob_error *err) {
+static bool is_offered(const hob_crew *c, size_t frame, hob_str name) {
+    const hob_policy *p = c->members[frame].policy;
+    return hob_tools_find(c->s->tools, name) && (!p || hob_policy_offers(p, name));
+}
+
+static int add_sessions(hob_crew *c, size_t frame, hob_tools *t, hob_error *err) {
+    const hob_agent *a = c->flow->frames[frame].agent;
     const hob_tool *tool;
     int rc = HOB_OK;
     for (size_t i = 0; !a->o.tools && rc >= 0 && (tool = hob_tools_at(c->s->tools, i)); i++)
-        if (hob_tools_find(c->s->tools, hob_str_z(tool->name))) rc = hob_tools_add(t, tool, err);
+        if (is_offered(c, frame, hob_str_z(tool->name))) rc = hob_tools_add(t, tool, err);
     for (size_t i = 0; a->o.tools && rc >= 0 && a->o.tools[i]; i++) {
         hob_str name = hob_str_z(a->o.tools[i]);
         tool = hob_tools_find(c->s->tools, name);
@@ -133,7 +139,7 @@ int hob_crew_fit_tools(hob_crew *c, size_t frame, hob_error *err) {
     int rc = HOB_OK;
     for (size_t i = 0; rc >= 0 && i < a->o.nown_tools; i++)
         rc = hob_tools_add(t, &a->o.own_tools[i], err);
-    if (rc >= 0) rc = add_sessions(c, a, t, err);
+    if (rc >= 0) rc = add_sessions(c, frame, t, err);
     if (rc >= 0) rc = add_transfer(c, frame, t, err);
     if (rc >= 0) rc = add_exit(c, frame, t, err);
     if (rc < 0) {

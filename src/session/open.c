@@ -186,6 +186,16 @@ static void new_id(hob_session *s, const char *wish) {
         hob_uuid7_new(hob_loop_clock(s->rt->loop), s->id);
 }
 
+/* The log says that it is one: then it is folded again with it. Whether that agent is there is asked later. */
+static bool load_again(opening *op, hob_str from, hob_loaded_fn then) {
+    hob_session *s = op->s;
+    if (s->crew || op->o->agent_name || !s->view->agent.n || s->given) return false;
+    if (hob_session_form_crew(s, op->o->definitions, s->view->agent, NULL) < 0 || !s->crew)
+        return false;
+    hob_session_load(s, from, then, op);
+    return true;
+}
+
 static void on_original(hob_session *s, int code, const hob_error *err, void *user) {
     opening *op = user;
     hob_store_session row;
@@ -193,6 +203,7 @@ static void on_original(hob_session *s, int code, const hob_error *err, void *us
         give_up(op, code, err);
         return;
     }
+    if (load_again(op, hob_str_z(op->origin), on_original)) return;
     snprintf(s->forked_from, sizeof s->forked_from, "%s", op->origin);
     if (!s->cwd && s->view->cwd.n) s->cwd = hob_dupz(s->view->cwd);
     new_id(s, NULL);
@@ -209,10 +220,9 @@ static void on_original(hob_session *s, int code, const hob_error *err, void *us
 
 static void on_loaded(hob_session *s, int code, const hob_error *err, void *user) {
     opening *op = user;
-    (void)s;
     if (code < 0)
         give_up(op, code, err);
-    else
+    else if (!load_again(op, hob_str_z(s->id), on_loaded))
         ready(op);
 }
 
@@ -402,7 +412,10 @@ static void start(hob_op *o) {
     if (op->given) s->depth = op->given->depth;
     preload(op);
     s->store = op->given ? op->given->parent->store : o->rt->store;
-    if (op->o->choice == HOB_SESSION_IN_MEMORY) rc = hob_runtime_memory(o->rt, &s->store, &err);
+    if (!s->crew)
+        rc = hob_session_form_crew(s, op->o->definitions, hob_str_z(op->o->agent_name), &err);
+    if (rc >= 0 && op->o->choice == HOB_SESSION_IN_MEMORY)
+        rc = hob_runtime_memory(o->rt, &s->store, &err);
     if (rc < 0) {
         give_up(op, rc, &err);
         return;
@@ -471,5 +484,10 @@ void hob_session_open_child(hob_task *t, hob_opened_fn then) {
     s->depth = t->given.depth;
     take_words(s, op->o);
     new_id(s, t->id);
-    own(op, t->known ? 0 : HOB_OWN_CREATE);
+    hob_error err;
+    int rc = hob_session_form_crew(s, op->o->definitions, HOB_STR_NULL, &err);
+    if (rc < 0)
+        give_up(op, rc, &err);
+    else
+        own(op, t->known ? 0 : HOB_OWN_CREATE);
 }

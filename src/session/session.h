@@ -443,6 +443,11 @@ void hob_session_blame_agent(const hob_session *s, hob_error *err); /* for a mod
 bool hob_session_add_instruction(const hob_session *s, hob_buf *out);
 int hob_session_add_skills(hob_session *s, hob_buf *out, hob_error *err);
 
+/* ---- team.c: the same, if that agent is a workflow ----------------------------------------------------------- */
+/* Before the log is folded: s->crew, if the agent (of that name, or the one that a child was told) is more than a plain
+ * one. Reads skills. */
+int hob_session_form_crew(hob_session *s, hob_definitions *d, hob_str name, hob_error *err);
+
 /* ---- skill.c ------------------------------------------------------------------------------------------------ */
 int hob_session_offer_skills(hob_session *s, hob_error *err); /* the tool, once there is a skill */
 void hob_session_list_skills(hob_session *s, hob_buf *out);   /* for the system prompt */

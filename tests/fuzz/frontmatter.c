@@ -38,7 +38,21 @@ static void check(const hob_definition *x, const hob_def_text *t) {
     check_list(x->disallowed_tools);
     check_list(x->skills);
     check_list(x->remarks);
+    check_list(x->agents);
+    assert(!x->workflow.n == !x->source.n);
     hob_definition_allows(x, HOB_STR("bash"));
+}
+
+/* What is kept of a workflow reads as what it was read from. */
+static void check_source(hob_arena *a, const hob_definition *x) {
+    hob_definition again;
+    hob_def_flow flow;
+    const hob_json *o;
+    if (!x->source.n) return;
+    assert(hob_json_parse(a, x->source, NULL, &o, NULL) == HOB_OK);
+    assert(hob_definition_read_object(a, o, &again, &flow, NULL) == HOB_OK);
+    assert(hob_str_eq(x->name, again.name) && x->agents.n == again.agents.n && flow.any);
+    assert(flow.kind == HOB_AGENT_LLM || (flow.agents && again.agents.n));
 }
 
 static void read_as(const hob_def_text *t) {
@@ -50,6 +64,7 @@ static void read_as(const hob_def_text *t) {
     assert(code == HOB_OK || (err.message[0] && line <= lines_of(t->text) + 1));
     if (code == HOB_OK) {
         check(&x, t);
+        check_source(a, &x);
         assert(hob_definition_read(a, t, &again, &line, NULL) == HOB_OK);
         assert(hob_str_eq(x.name, again.name) && hob_str_eq(x.text, again.text));
     }

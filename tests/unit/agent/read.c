@@ -144,7 +144,11 @@ static void test_agent_read__limits_that_are_not_understood_refuse_the_file(void
     assert_refused(f, agent(f, "---\nname: a\ndisalowedTools: Bash\n---\n"), 3, "did you mean");
     assert_refused(f, agent(f, "---\nname: a\ntools: x\nallowedTools: y\n---\n"), 4, "use one");
     assert_refused(f, agent(f, "---\nname: a\nmaxTurns: 1\nmax-turns: 9\n---\n"), 4, "twice");
-    assert_refused(f, agent(f, "---\nname: a\nkind: loop\nsub_agents: [b]\n---\n"), 3, "workflows");
+    assert_refused(f, agent(f, "---\nname: a\nkind: loop\nsub_agents: [b]\n---\n"), 3,
+                   "a loop needs max_iterations");
+    assert_refused(f, agent(f, "---\nname: a\nsteps: [b]\n---\n"), 3, "write them as agents");
+    assert_refused(f, agent(f, "---\nname: a\ndisallowedTools: Bash(rm\n---\n"), 3,
+                   "cannot be used");
 }
 
 static void test_agent_read__hooks_and_servers_do_not_count(void **state) {
