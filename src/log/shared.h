@@ -51,7 +51,13 @@ typedef struct hob_record {
     uint32_t nblocks, ncalls, nresults;
     size_t bytes;
     char made_id[24];
+    _Atomic(struct hob_told *) told; /* the event as others are told it; made when first needed */
 } hob_record;
+
+typedef struct hob_told {
+    size_t n; /* 0 = there is nothing to say */
+    char text[];
+} hob_told;
 
 /* `c` is the record's change of state, so that temp: keys stay out of its text. */
 int hob_record_create(const hob_shared_event *e, const hob_change *c, hob_arena *a,
@@ -165,6 +171,8 @@ int hob_ledger_import(hob_ledger *l, hob_arena *a, hob_str text, hob_shared_iden
 /* Blocks of another agent's event as words of the user; false if there is nothing to say. `results_only`: its tool
  * results alone. `l`: for the names of tools that results leave out. */
 bool hob_tell_foreign(const hob_record *r, const hob_records *l, bool results_only, hob_buf *out);
+/* The same, all of it, kept with the record: whoever is told an event is told it in the same words. */
+hob_str hob_record_told(const hob_record *r, const hob_records *l, hob_buf *scratch);
 /* The result of a call that has none. */
 void hob_tell_missing(const hob_part *call, hob_buf *out);
 

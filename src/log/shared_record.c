@@ -1,7 +1,9 @@
 #include "log/shared.h"
 
 void hob_record_unref(hob_record *r) {
-    if (r && atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) == 1) hob_free(r);
+    if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1) return;
+    hob_free(atomic_load_explicit(&r->told, memory_order_relaxed));
+    hob_free(r);
 }
 
 /* ---- checking ---------------------------------------------------------------------------------- */
@@ -139,6 +141,7 @@ static hob_record *lay_out(const hob_shared_event *e, const hob_part *blocks, si
     hob_str *texts[TEXTS];
     hob_record *r = hob_alloc(sizeof *r + nblocks * sizeof *blocks + bytes);
     atomic_init(&r->refs, 1);
+    atomic_init(&r->told, NULL);
     r->event = *e;
     r->event.size = sizeof r->event;
     r->blocks = (hob_part *)(r + 1);

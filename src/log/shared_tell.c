@@ -42,6 +42,31 @@ bool hob_tell_foreign(const hob_record *r, const hob_records *l, bool results_on
     return told > 0;
 }
 
+static hob_told *make_told(const hob_record *r, const hob_records *l, hob_buf *b) {
+    hob_buf_reset(b);
+    bool says = hob_tell_foreign(r, l, false, b) && !b->err;
+    hob_told *told = hob_realloc(NULL, sizeof *told + (says ? b->n : 0));
+    told->n = says ? b->n : 0;
+    if (says) memcpy(told->text, b->p, b->n);
+    return told;
+}
+
+/* Several threads may make it at once: the first one counts. */
+hob_str hob_record_told(const hob_record *r, const hob_records *l, hob_buf *scratch) {
+    _Atomic(hob_told *) *slot = (_Atomic(hob_told *) *)&r->told;
+    hob_told *told = atomic_load_explicit(slot, memory_order_acquire);
+    if (!told) {
+        hob_told *none = NULL, *made = make_told(r, l, scratch);
+        told = made;
+        if (!atomic_compare_exchange_strong_explicit(slot, &none, made, memory_order_acq_rel,
+                                                     memory_order_acquire)) {
+            hob_free(made);
+            told = none;
+        }
+    }
+    return hob_str_n(told->text, told->n);
+}
+
 void hob_tell_missing(const hob_part *call, hob_buf *out) {
     hob_buf_add(out, HOB_STR("{\"type\":\"tool_result\",\"call\":\""));
     hob_buf_add(out, call->call);

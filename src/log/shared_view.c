@@ -9,7 +9,6 @@
 #include "log/shared.h"
 
 enum { HIDDEN, OWN, FOREIGN };
-enum { TOLD_MORE = 128 }; /* bytes by which telling an event is longer than the event, about */
 
 typedef struct place {
     uint32_t event, block; /* event 0 = no result, otherwise index + 1 */
@@ -37,7 +36,8 @@ typedef struct view {
     bool *told; /* of each summary: it stands in the history */
     hob_buf *text;
     size_t from;     /* where the text being made begins */
-    size_t expected; /* bytes of text, about */
+    hob_buf scratch; /* for texts that records keep */
+    size_t told_bytes;
 } view;
 
 static bool tells(const view *v) {
@@ -83,7 +83,6 @@ static void scan(view *v) {
             continue;
         }
         v->class_[i] = (uint8_t)classify(v, r);
-        if (v->class_[i] == FOREIGN) v->expected += TOLD_MORE + r->event.content.n;
         if (v->class_[i] != OWN || !r->ncalls) continue;
         v->first_slot[i] = (uint32_t)slots;
         slots += r->ncalls;
@@ -210,12 +209,6 @@ static hob_str result_of(const view *v, const place *p) {
     return hob_records_at(v->records, p->event - 1)->blocks[p->block].raw;
 }
 
-/* Growing step by step would touch twice the memory, which is most of the cost of a long narration. */
-static void make_room(view *v) {
-    if (tells(v) && v->expected && v->expected < HOB_SHARED_HISTORY_MAX)
-        hob_buf_reserve(v->text, v->expected);
-}
-
 /* One event that holds just the results wanted, in their order, is shown as it is. */
 static const hob_record *whole_answer(const view *v, const hob_record *r, size_t i) {
     const place *p = &v->results[v->first_slot[i]];
@@ -273,15 +266,25 @@ static void emit_own(view *v, const hob_record *r, size_t i) {
     if (r->ncalls) emit_results(v, r, i);
 }
 
+/* With narrate every event of others is told; with isolate, at most their results. */
+static void emit_told(view *v, const hob_record *r) {
+    hob_str told = hob_record_told(r, v->records, &v->scratch);
+    v->told_bytes += told.n;
+    if (v->told_bytes > HOB_SHARED_HISTORY_MAX) v->text->err = HOB_ETOOBIG;
+    if (told.n) emit(v, HOB_SHARED_USER, told, &r->event);
+}
+
 static void emit_foreign(view *v, const hob_record *r) {
-    bool narrate = v->opts->policy == HOB_SHARED_NARRATE;
-    if (!narrate && !r->nresults) return;
-    begin_text(v);
-    if (!hob_tell_foreign(r, v->records, !narrate, v->text)) {
-        v->text->n = v->from;
+    if (v->opts->policy == HOB_SHARED_NARRATE) {
+        emit_told(v, r);
         return;
     }
-    emit_text(v, HOB_SHARED_USER, &r->event);
+    if (!r->nresults) return;
+    begin_text(v);
+    if (hob_tell_foreign(r, v->records, true, v->text))
+        emit_text(v, HOB_SHARED_USER, &r->event);
+    else
+        v->text->n = v->from;
 }
 
 /* Once, in the place of the first event it covers. */
@@ -314,8 +317,9 @@ static void build(view *v) {
     pair(v);
     forget_between(v);
     cover(v);
-    make_room(v);
+    hob_buf_init(&v->scratch, HOB_SHARED_HISTORY_MAX);
     assemble(v);
+    hob_buf_finish(&v->scratch);
     hob_free(v->class_);
     hob_free(v->first_slot);
     hob_free(v->covered);

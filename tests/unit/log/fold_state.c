@@ -54,6 +54,24 @@ static void test_log_fold_state__a_foreign_log_changes_what_it_may(void **state)
     tell_finish(&t);
 }
 
+/* Histories have branches, state has none: what one agent sets beside others, all see. */
+static void test_log_fold_state__case_44_state_is_not_bound_to_branches(void **state) {
+    (void)state;
+    static const char json[] =
+        "{\"v\":1,\"seq\":1,\"ts\":\"2026-01-02T03:04:05.000Z\",\"type\":\"state_changed\","
+        "\"session_id\":\"s\",\"agent\":\"w1\",\"branch\":\"p.w1\",\"data\":{\"delta\":{\"k\":1}}}";
+    hob_arena *a = hob_arena_create(0);
+    hob_event *e;
+    tell t;
+    tell_init(&t);
+    assert_ok(hob_event_decode(hob_str_z(json), &e, &t.err), t.err);
+    assert_ok(hob_view_apply(t.view, e, hob_event_parse(e, a), &t.err), t.err);
+    assert_string_equal(text_of(&t.view->state), "{\"k\":1}");
+    hob_event_unref(e);
+    hob_arena_destroy(a);
+    tell_finish(&t);
+}
+
 static void test_log_fold_state__temp_ends_with_its_run(void **state) {
     (void)state;
     tell t;
@@ -159,6 +177,7 @@ int main(void) {
         cmocka_unit_test(test_log_fold_state__sets_and_removes),
         cmocka_unit_test(test_log_fold_state__case_33_a_copy_stays_as_it_was),
         cmocka_unit_test(test_log_fold_state__a_foreign_log_changes_what_it_may),
+        cmocka_unit_test(test_log_fold_state__case_44_state_is_not_bound_to_branches),
         cmocka_unit_test(test_log_fold_state__temp_ends_with_its_run),
         cmocka_unit_test(test_log_fold_state__who_it_belongs_to),
         cmocka_unit_test(test_log_fold_state__the_later_layer_counts),

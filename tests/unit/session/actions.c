@@ -102,6 +102,25 @@ static void test_session_actions__a_resumed_run_says_that_temp_is_lost(void **st
     host_finish(&f.r);
 }
 
+/* Killed as soon as the event is durable: the value that others share is, too. */
+static void test_session_actions__case_22_killed_with_the_event(void **state) {
+    fixture f;
+    char got[8];
+    (void)state;
+    snprintf(
+        f.script, sizeof f.script,
+        "{'rules':[" STEP(1, SET("{'delta':{'k':1,'app:x':1}}")) ",{'reply':[{'text':'x'}]}]}");
+    host_init(&f.r, f.script);
+    stateful_tool(&f.r, &f.tool);
+    f.r.ro.store = "sqlite";
+    host_run_and_kill(&f.r, "go", HOB_EVENT_STATE_CHANGED, NULL, NULL);
+    f.r.so.on_unfinished = HOB_UNFINISHED_SETTLE;
+    host_open(&f.r);
+    assert_int_equal(hob_session_state_get(f.r.s, hob_str_z("k"), got, sizeof got), 1);
+    assert_int_equal(hob_session_state_get(f.r.s, hob_str_z("app:x"), got, sizeof got), 1);
+    host_finish(&f.r);
+}
+
 static void test_session_actions__results_as_the_answer(void **state) {
     fixture f;
     (void)state;
@@ -132,6 +151,7 @@ int main(void) {
         cmocka_unit_test(test_session_actions__temp_is_seen_and_never_written),
         cmocka_unit_test(test_session_actions__temp_ends_with_the_run),
         cmocka_unit_test(test_session_actions__a_resumed_run_says_that_temp_is_lost),
+        cmocka_unit_test(test_session_actions__case_22_killed_with_the_event),
         cmocka_unit_test(test_session_actions__results_as_the_answer),
         cmocka_unit_test(test_session_actions__case_19_a_bad_key_is_told_to_the_tool),
     };

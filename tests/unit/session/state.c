@@ -231,22 +231,26 @@ static void test_session_state__case_6_what_the_caller_gives_is_not_modified(voi
 }
 
 static void run_never(const hob_tool_call *call, hob_reply *reply, void *user) {
-    (void)call, (void)user;
+    (void)call;
     hob_reply_state(reply, hob_str_z("{\"k\":1}"), hob_str_z(""), NULL);
     hob_reply_output(reply, hob_str_z("half"));
+    *(hob_reply **)user = reply;
 }
 
 /* What is on its way is no event. */
 static void test_session_state__case_7_what_is_not_finished_changes_nothing(void **state) {
+    hob_reply *late = NULL;
     fixture f;
     (void)state;
     init(&f);
     f.tool.run = run_never;
+    f.tool.user = &late;
     host_open(&f.r);
     assert_ok(hob_session_prompt(f.r.s, hob_str_z("set"), &f.r.err), f.r.err);
     hob_event_unref(host_until(&f.r, HOB_EVENT_TOOL_STARTED, NULL, NULL));
     assert_string_equal(all(&f), "");
     assert_ok(hob_session_abort(f.r.s, &f.r.err), f.r.err);
+    hob_reply_text(late, HOB_OUTCOME_OK, hob_str_z("too late"));
     assert_string_equal(all(&f), "");
     assert_int_equal(host_count(&f.r, "state_changed"), 0);
     host_finish(&f.r);
