@@ -40,18 +40,25 @@ static bool holds_back(const hob_cli *cli) {
 }
 
 /* 1 = there is one, 0 = settled, HOB_ETIMEDOUT = not yet. */
-static int next_event(hob_cli *cli, hob_session *s, hob_event **out) {
+static int next_event(hob_cli *cli, hob_session *s, int64_t ms, hob_event **out) {
     if (!s || holds_back(cli)) return HOB_ETIMEDOUT;
-    int code = hob_session_next_event(s, 0, out);
+    int code = hob_session_next_event(s, ms, out);
     return code == HOB_EAGAIN ? HOB_ETIMEDOUT : code;
 }
 
+/* Nothing but the session can have news: it waits by itself, which takes one system call less for each. A signal wakes
+ * it. */
+static bool only_session(const hob_cli *cli, const hob_wait *w) {
+    return w->s && !hob_out_waiting(&cli->out) && (!w->lines || w->lines->ended);
+}
+
 int hob_pump(hob_cli *cli, const hob_wait *w, hob_event **out) {
-    int64_t until = w->ms < 0 ? -1 : now_ms() + w->ms;
+    int64_t until = w->ms < 0 ? -1 : now_ms() + w->ms, asleep = 0;
     for (;;) {
         if (hob_signals_waiting()) return HOB_PUMP_SIGNAL;
         if (w->lines && hob_lines_ready(w->lines)) return HOB_PUMP_INPUT;
-        int code = next_event(cli, w->s, out);
+        int code = next_event(cli, w->s, asleep, out);
+        asleep = 0;
         if (code == 1) return HOB_PUMP_EVENT;
         if (code != HOB_ETIMEDOUT) return code == 0 ? HOB_PUMP_END : code;
         bool held = holds_back(cli);
@@ -59,6 +66,9 @@ int hob_pump(hob_cli *cli, const hob_wait *w, hob_event **out) {
         if (held && !holds_back(cli)) continue; /* events were left unread: nothing will wake us */
         int64_t left = until < 0 ? -1 : HOB_MAX(until - now_ms(), 0);
         if (left == 0 && !holds_back(cli)) return HOB_PUMP_TIME;
-        wait_once(cli, w, holds_back(cli) ? -1 : left);
+        if (only_session(cli, w))
+            asleep = left;
+        else
+            wait_once(cli, w, holds_back(cli) ? -1 : left);
     }
 }
