@@ -120,6 +120,8 @@ size_t hob_flow_pending(const hob_flow *f, size_t frame, const hob_run *root,
 bool hob_flow_slot_vacant(const hob_flow *f, size_t slot);
 bool hob_flow_slot_done(const hob_flow *f, size_t slot);
 const char *hob_point_name(hob_point p);
+hob_jsonw hob_flow_say(const hob_run *root, const hob_frame *fr, hob_event_type type,
+                       hob_draft *out);
 /* What the state gets of its final answer: a JSON text. */
 void hob_flow_output(const hob_frame *fr, hob_buf *out);
 /* Whether a function of the host is to be called there: the agent's, or the session's. */

@@ -30,11 +30,7 @@ static int ask(const next *n, size_t i);
 /* ---- saying ----------------------------------------------------------------------------------------- */
 
 static hob_jsonw say(const next *n, const hob_frame *fr, hob_event_type type) {
-    hob_jsonw w = hob_say(n->root, type, n->out);
-    n->out->agent = hob_agent_name(fr->agent);
-    n->out->branch = fr->branch ? hob_str_z(fr->branch) : HOB_STR_NULL;
-    n->out->turn = 0;
-    return w;
+    return hob_flow_say(n->root, fr, type, n->out);
 }
 
 /* One that was handed over to works where the other did. */
@@ -429,74 +425,4 @@ int hob_flow_next(const hob_flow *f, const hob_run *root, const hob_flow_env *en
     if (said || is_under_way(f)) return said;
     n.others_first = false;
     return go_on(&n, 0);
-}
-
-/* ---- answers of functions --------------------------------------------------------------------------------------- */
-
-static void say_content(const next *n, const hob_frame *fr, hob_str content) {
-    char message[24];
-    snprintf(message, sizeof message, "m%llu", (unsigned long long)n->root->last_seq + 1);
-    hob_jsonw w = say(n, fr, HOB_EVENT_ASSISTANT_MESSAGE);
-    n->out->is_entry = true;
-    n->out->author = hob_agent_name(fr->agent);
-    hob_jsonw_kstr(&w, "message", hob_str_z(message));
-    hob_jsonw_kstr(&w, "model", HOB_STR(""));
-    hob_jsonw_kstr(&w, "stop", HOB_STR("done"));
-    hob_jsonw_kraw(&w, "content", content);
-    hob_usage_write(&w, "usage", &(hob_usage){0});
-    hob_jsonw_kint(&w, "cost_usd", 0);
-    hob_jsonw_kstr(&w, "by", hob_str_z(hob_point_name(fr->point)));
-    hob_say_end(&w);
-}
-
-static void say_delta(const next *n, const hob_frame *fr, const hob_flow_answer *a) {
-    hob_jsonw w = say(n, fr, HOB_EVENT_STATE_CHANGED);
-    hob_overlay_write(a->changes, "delta", &w);
-    hob_say_end(&w);
-}
-
-static void say_answered(const next *n, const hob_frame *fr, const hob_flow_answer *a) {
-    hob_jsonw w = say(n, fr, HOB_EVENT_CALLBACK_FINISHED);
-    hob_jsonw_kstr(&w, "agent", hob_agent_name(fr->agent));
-    hob_jsonw_kstr(&w, "point", hob_str_z(hob_point_name(fr->point)));
-    hob_jsonw_kstr(&w, "outcome", hob_str_z(hob_outcome_name(a->outcome)));
-    hob_jsonw_kbool(&w, "spoke", fr->spoke);
-    if (a->escalate) hob_jsonw_kbool(&w, "escalate", true);
-    hob_jsonw_kstr_opt(&w, "transfer", a->transfer);
-    hob_jsonw_kstr_opt(&w, "reason", a->text);
-    hob_say_end(&w);
-}
-
-int hob_flow_answered(const hob_flow *f, const hob_run *root, const hob_flow_answer *a,
-                      hob_draft *out, hob_error *err) {
-    const hob_frame *fr = &f->frames[a->frame];
-    next n = {f, root, NULL, out, false};
-    bool ok = a->outcome == HOB_OUTCOME_OK;
-    if (fr->state != HOB_FRAME_ACTIVE || !fr->point)
-        return hob_fail(err, HOB_EEXIST, 0, "the agent %s waits for no answer", fr->agent->o.name);
-    if (ok && a->changes && a->changes->count && !fr->said_state) {
-        say_delta(&n, fr, a);
-        return HOB_SAID_MORE;
-    }
-    if (ok && a->content.n && !fr->spoke) {
-        say_content(&n, fr, a->content);
-        return HOB_SAID_MORE;
-    }
-    say_answered(&n, fr, a);
-    return HOB_SAID_LAST;
-}
-
-/* ---- pending -------------------------------------------------------------------------------------------------------- */
-
-size_t hob_flow_pending(const hob_flow *f, size_t frame, const hob_run *root,
-                        hob_effect out[HOB_EFFECTS_MAX]) {
-    const hob_frame *fr = &f->frames[frame];
-    if (fr->state != HOB_FRAME_ACTIVE || root->phase != HOB_PHASE_AGENTS) return 0;
-    if (fr->agent->o.kind == HOB_AGENT_LLM && !fr->point) return hob_run_pending(fr->run, out);
-    if (!fr->point || fr->lost) return 0;
-    out[0] = (hob_effect){.kind = HOB_EFFECT_CALL_AGENT,
-                          .key = hob_str_z(hob_point_name(fr->point)),
-                          .after_seq = fr->point_seq,
-                          .stop = fr->run->hard ? HOB_ENDING_ABORT : fr->run->ending};
-    return 1;
 }
