@@ -208,6 +208,35 @@ static void test_session_callbacks__case_55_a_refusal_before_a_tool_is_its_resul
     talked_finish(&f);
 }
 
+static const char by_a_child[] =
+    "{'rules':[{'when':{'system':{'contains':'work as a sub-agent'},'step':1},"
+    "'reply':[{'tool':'quick','args':{}}]},"
+    "{'when':{'system':{'contains':'work as a sub-agent'}},'reply':[{'text':'child: {{result}}'}]},"
+    "{'when':{'step':1},'reply':[{'tool':'task','args':{'agent':'general','prompt':'go'}}]},"
+    "{'reply':[{'text':'{{result}}'}]}]}";
+
+static void refuse_quick(const hob_agent_call *call, hob_reply *reply, void *user) {
+    (void)user;
+    if (hob_str_eqz(call->tool, "quick"))
+        hob_reply_text(reply, HOB_OUTCOME_DENIED, hob_str_z("not this one"));
+    else
+        hob_reply_pass(reply);
+}
+
+static void test_session_callbacks__what_guards_a_session_guards_its_children(void **state) {
+    talked f;
+    (void)state;
+    talked_init(&f, "sqlite");
+    host_script(&f.h, by_a_child);
+    voice_only(&f.plugin, BEFORE_TOOL);
+    f.plugin.callbacks.before_tool = refuse_quick;
+    host_open(&f.h);
+    assert_string_equal(host_prompt(&f.h, "go"), "completed");
+    assert_non_null(strstr(host_text(&f.h), "child: not this one"));
+    assert_int_equal(f.ran, 0);
+    talked_finish(&f);
+}
+
 /* ---- what they ask for ------------------------------------------------------------------------------------------ */
 
 static void test_session_callbacks__an_instruction_reads_what_before_model_set(void **state) {
@@ -326,6 +355,7 @@ int main(void) {
         cmocka_unit_test(test_session_callbacks__content_before_a_tool_replaces_the_call),
         cmocka_unit_test(test_session_callbacks__a_result_is_replaced),
         cmocka_unit_test(test_session_callbacks__case_55_a_refusal_before_a_tool_is_its_result),
+        cmocka_unit_test(test_session_callbacks__what_guards_a_session_guards_its_children),
         cmocka_unit_test(test_session_callbacks__an_instruction_reads_what_before_model_set),
         cmocka_unit_test(test_session_callbacks__a_tool_reads_what_before_tool_set),
         cmocka_unit_test(test_session_callbacks__each_sees_what_those_before_it_changed),
