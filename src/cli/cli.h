@@ -160,6 +160,8 @@ void hob_table_print(const hob_table *t, hob_out *o);
 /* One stored or printed event, as a few lines; most kinds say nothing. */
 /* sessions_state.c */
 int hob_sessions_state(hob_cli *cli, const char *id, bool json, hob_error *err);
+/* sessions_tree.c: `row` is the index row of its root */
+int hob_sessions_tree(hob_cli *cli, hob_str row, bool json, hob_error *err);
 void hob_story_event(hob_cli *cli, const hob_json *event);
 /* Rows of a page, or {"type":"next","cursor":…} after them. */
 void hob_page_print_json(hob_cli *cli, const hob_page *p);

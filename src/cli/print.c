@@ -40,7 +40,8 @@ void hob_printer_session(hob_printer *p, hob_str line) {
 
 static bool nobody_to_ask(const hob_event *e) {
     const hob_json *d = NULL;
-    if (hob_event_type_of(e) != HOB_EVENT_TOOL_DECIDED) return false;
+    hob_event_type t = hob_event_type_of(e);
+    if (t != HOB_EVENT_TOOL_DECIDED && t != HOB_EVENT_CHILD_FINISHED) return false;
     hob_arena *a = hob_arena_create(0);
     bool yes = hob_json_parse(a, hob_event_data(e), NULL, &d, NULL) >= 0 &&
                hob_json_get_bool(d, "nobody_to_ask", false);

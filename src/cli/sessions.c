@@ -16,7 +16,7 @@ typedef struct sessions_opts {
 #define AT(member) offsetof(sessions_opts, member)
 static const hob_opt table[] = {
     {0, "json", HOB_OPT_FLAG, AT(json), NULL, "one JSON object a line"},
-    {0, "all", HOB_OPT_FLAG, AT(all), NULL, "list: of every folder"},
+    {0, "all", HOB_OPT_FLAG, AT(all), NULL, "list: of every folder, and sub-agents"},
     {0, "limit", HOB_OPT_COUNT, AT(limit), "N", "list: rows at most (50)"},
     {0, "cursor", HOB_OPT_TEXT, AT(cursor), "CURSOR", "list: go on from here"},
     HOB_COMMON_OPTS(sessions_opts),
@@ -34,12 +34,18 @@ static hob_str state_of(const hob_json *row) {
 
 static void add_row(hob_table *t, const hob_json *r) {
     char messages[32];
+    hob_str parent = hob_json_get_str(r, "parent");
+    hob_buf title;
     snprintf(messages, sizeof messages, "%lld", (long long)hob_json_get_int(r, "messages", 0));
     hob_table_add(t, hob_json_get_str(r, "id"));
     hob_table_add(t, hob_str_first(hob_json_get_str(r, "updated"), 16));
     hob_table_add(t, state_of(r));
     hob_table_add(t, hob_str_z(messages));
-    hob_table_add(t, hob_json_get_str(r, "title"));
+    hob_buf_init(&title, 8192);
+    if (parent.n) hob_buf_addf(&title, "(for %.*s) ", HOB_FMT(hob_str_first(parent, 13)));
+    hob_buf_add(&title, hob_json_get_str(r, "title"));
+    hob_table_add(t, hob_buf_str(&title));
+    hob_buf_finish(&title);
 }
 
 static void print_table(hob_cli *cli, const hob_page *page) {
@@ -61,6 +67,7 @@ static int list(hob_cli *cli, const sessions_opts *o, hob_error *err) {
     hob_page *page = NULL;
     hob_page_opts q = HOB_PAGE_OPTS_INIT;
     q.cwd = o->all ? NULL : cli->cwd;
+    q.flags = o->all ? HOB_PAGE_ALL : 0;
     q.limit = (size_t)o->limit;
     q.cursor = o->cursor;
     int code = hob_runtime_sessions(cli->rt, &q, &page, err);
@@ -93,8 +100,8 @@ static int find(hob_cli *cli, const char *id, hob_page **out, hob_error *err) {
 }
 
 static void print_head(hob_cli *cli, const hob_json *r) {
-    static const char *const keys[] = {"id",    "title",       "cwd",     "model",  "state",
-                                       "owner", "forked_from", "created", "updated"};
+    static const char *const keys[] = {"id",    "title",       "cwd",    "model",   "state",
+                                       "owner", "forked_from", "parent", "created", "updated"};
     for (size_t i = 0; i < HOB_ARRAY_LEN(keys); i++) {
         hob_buf b;
         hob_str value = hob_json_get_str(r, keys[i]);
@@ -137,6 +144,15 @@ static int print_log(hob_cli *cli, const char *id, bool json, hob_error *err) {
     }
 }
 
+static int tree(hob_cli *cli, const sessions_opts *o, const char *wanted, hob_error *err) {
+    hob_page *page = NULL;
+    int code = find(cli, wanted, &page, err);
+    if (code < 0) return code;
+    code = hob_sessions_tree(cli, hob_page_row(page, 0), o->json, err);
+    hob_page_destroy(page);
+    return code;
+}
+
 /* Its log, or only its state. */
 static int show(hob_cli *cli, const sessions_opts *o, const char *wanted, bool state,
                 hob_error *err) {
@@ -165,11 +181,15 @@ static int show(hob_cli *cli, const sessions_opts *o, const char *wanted, bool s
 static int dispatch(hob_cli *cli, const sessions_opts *o, const hob_words *w, hob_error *err) {
     const char *what = w->n ? w->at[0] : "list";
     bool is_list = !strcmp(what, "list"), is_state = !strcmp(what, "state");
-    if ((!is_list && !is_state && strcmp(what, "show")) || w->n > (is_list ? 1 : 2))
+    bool is_tree = !strcmp(what, "tree");
+    const char *id = w->n > 1 ? w->at[1] : NULL;
+    bool known = is_list || is_state || is_tree || !strcmp(what, "show");
+    if (!known || w->n > (is_list ? 1 : 2))
         return hob_command_misused(&hob_command_sessions, w, err);
     int code = hob_cli_start(cli, false, err);
     if (code < 0) return code;
-    return is_list ? list(cli, o, err) : show(cli, o, w->n > 1 ? w->at[1] : NULL, is_state, err);
+    if (is_tree) return tree(cli, o, id, err);
+    return is_list ? list(cli, o, err) : show(cli, o, id, is_state, err);
 }
 
 static int run(hob_cli *cli, char *const *argv) {
@@ -188,7 +208,7 @@ static int run(hob_cli *cli, char *const *argv) {
 
 const hob_command hob_command_sessions = {
     .name = "sessions",
-    .usage = "sessions list | show [ID] | state [ID]",
+    .usage = "sessions list | show [ID] | state [ID] | tree [ID]",
     .summary = "stored sessions, and what happened in one",
     .opts = &opts,
     .run = run,

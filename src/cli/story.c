@@ -100,6 +100,14 @@ static void on_note(hob_cli *cli, const char *what, hob_str text) {
     hob_buf_finish(&b);
 }
 
+static void on_child(hob_cli *cli, const hob_json *d, const char *what) {
+    hob_str status = hob_json_get_str(d, "status");
+    hob_out_addf(&cli->out, "  %ssub-agent %.*s %s%s%.*s: session %.*s%s\n",
+                 hob_tint_on(cli->out_color, HOB_TINT_DIM), HOB_FMT(hob_json_get_str(d, "agent")),
+                 what, status.n ? ", " : "", HOB_FMT(status), HOB_FMT(hob_json_get_str(d, "child")),
+                 hob_tint_off(cli->out_color));
+}
+
 /* "state: a=1, b, -c": set, temporary, removed. */
 static void on_state(hob_cli *cli, const hob_json *d) {
     const hob_json *lists[] = {hob_json_get(d, "delta"), hob_json_get(d, "temp"),
@@ -132,6 +140,9 @@ void hob_story_event(hob_cli *cli, const hob_json *event) {
     if (hob_str_eqz(type, "run_finished")) on_run_finished(cli, d);
     if (hob_str_eqz(type, "approval_requested"))
         on_note(cli, "asked for an approval: ", hob_json_get_str(d, "tool"));
+    if (hob_str_eqz(type, "child_started")) on_child(cli, d, "started");
+    if (hob_str_eqz(type, "child_finished")) on_child(cli, d, "ended");
+    if (hob_str_eqz(type, "child_reported")) on_message(cli, d, HOB_TINT_BOLD, ">");
     if (hob_str_eqz(type, "turn_discarded"))
         on_note(cli, "discarded: ", hob_json_get_str(d, "reason"));
     if (hob_str_eqz(type, "retry_scheduled"))

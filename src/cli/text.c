@@ -122,6 +122,20 @@ static void on_tool_finished(hob_text *t, const hob_json *d) {
     hob_buf_finish(&text);
 }
 
+/* The call that started it was told of already, unless it works in the background. */
+static void on_child(hob_text *t, const hob_json *d, bool ended) {
+    hob_str status = hob_json_get_str(d, "status");
+    bool ok = !ended || hob_str_eqz(status, "completed");
+    hob_buf b;
+    hob_buf_init(&b, 8192);
+    hob_buf_addf(&b, "%.*s (%.*s) %.*s: ", HOB_FMT(hob_json_get_str(d, "agent")),
+                 HOB_FMT(hob_json_get_str(d, "child")),
+                 HOB_FMT(ended ? status : HOB_STR("started")));
+    hob_show_line(&b, hob_json_get_str(d, ended ? "text" : "prompt"), SUMMARY_COLUMNS);
+    hob_text_remark(t, ok ? HOB_TINT_BLUE : HOB_TINT_YELLOW, ok ? "*" : "!", hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
 /* ---- what else happens ----------------------------------------------------------------------- */
 
 static void on_retry(hob_text *t, const hob_json *d) {
@@ -168,6 +182,8 @@ static void handle(hob_text *t, hob_event_type type, const hob_json *d) {
     case HOB_EVENT_TURN_DISCARDED: on_discarded(t, d); break;
     case HOB_EVENT_TOOL_STARTED: on_tool_started(t, d); break;
     case HOB_EVENT_TOOL_FINISHED: on_tool_finished(t, d); break;
+    case HOB_EVENT_CHILD_STARTED: on_child(t, d, false); break;
+    case HOB_EVENT_CHILD_FINISHED: on_child(t, d, true); break;
     case HOB_EVENT_RETRY_SCHEDULED: on_retry(t, d); break;
     case HOB_EVENT_QUEUE_RETURNED: on_returned(t, d); break;
     case HOB_EVENT_WARNING: on_note(t, d); break;
