@@ -1,0 +1,85 @@
+/* What `hob -p` shows when several agents work in one run. */
+#include "support/check.h"
+#include "support/cli.h"
+
+static const char desk[] =
+    "name: desk\n"
+    "description: two side by side, then one\n"
+    "kind: sequential\n"
+    "agents:\n"
+    "  - name: both\n"
+    "    description: side by side\n"
+    "    kind: parallel\n"
+    "    agents:\n"
+    "      - {name: left, description: l, prompt: I am left, output_key: l}\n"
+    "      - {name: right, description: r, prompt: I am right, output_key: r}\n"
+    "  - name: editor\n"
+    "    description: sums up\n"
+    "    prompt: 'Sum up {l} and {r}'\n";
+
+static const char script[] =
+    "{'defaults':{'chunk':4,'delay_ms':1},'rules':["
+    "{'when':{'system':'I am left','step':1},'reply':[{'text':'I look.'},{'tool':'read','args':{'path':'a.txt'}}]},"
+    "{'when':{'system':'I am left'},'reply':[{'text':'the left side of it'}]},"
+    "{'when':{'system':'I am right'},'reply':[{'text':'the right side of it'}]},"
+    "{'when':{'system':'Sum up the left side of it and the right side of it'},'reply':[{'text':'both sides'}]}]}";
+
+static int setup(void **state) {
+    if (hob_test_cli_setup(state) != 0) return -1;
+    hob_test_cli *c = *state;
+    hob_test_mkdir(&c->folder, "home/agents");
+    hob_test_file(&c->folder, "home/agents/desk.yaml", hob_str_z(desk));
+    hob_test_file(&c->folder, "a.txt", hob_str_z("alpha\n"));
+    hob_test_quoted_file(c, "script.json", script);
+    return 0;
+}
+
+#define ARGS "-p", "-m", "scripted:script.json", "--agent", "desk", "go"
+
+/* The last answer is the run's; what was answered before it is told on standard error. */
+static void test_harness_cli_team__into_a_pipe_goes_the_last_answer(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, NULL, ARGS), 0);
+    assert_out(c, "both sides\n");
+    assert_err_has(c, "left: the left side of it");
+    assert_err_has(c, "right: the right side of it");
+    assert_err_has(c, "left: read a.txt");
+    assert_err_has(c, "left: I look.");
+}
+
+/* Each answer in one piece, below the name of who gives it. */
+static void test_harness_cli_team__a_terminal_shows_who_speaks(void **state) {
+    hob_test_cli *c = *state;
+    c->terminal = true;
+    assert_int_equal(HOB_RUN(c, NULL, ARGS), 0);
+    assert_out_has(c, "the left side of it");
+    assert_out_has(c, "the right side of it");
+    const char *name = strstr(hob_buf_z(&c->out), "editor");
+    assert_non_null(name);
+    assert_non_null(strstr(name, "both sides"));
+}
+
+static void test_harness_cli_team__events_say_whose_they_are(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, NULL, ARGS, "--json"), 0);
+    size_t left = 0;
+    for (size_t i = 0; hob_test_typed(c, "assistant_message", i); i++) {
+        const hob_json *e = hob_test_typed(c, "assistant_message", i);
+        left += hob_str_eqz(hob_json_get_str(e, "agent"), "left") &&
+                hob_str_eqz(hob_json_get_str(e, "branch"), "both.left");
+    }
+    assert_int_equal(left, 2);
+    assert_str(hob_json_get_str(hob_test_line(c, -1), "text"), "both sides");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_harness_cli_team__into_a_pipe_goes_the_last_answer,
+                                        setup, hob_test_cli_teardown),
+        cmocka_unit_test_setup_teardown(test_harness_cli_team__a_terminal_shows_who_speaks, setup,
+                                        hob_test_cli_teardown),
+        cmocka_unit_test_setup_teardown(test_harness_cli_team__events_say_whose_they_are, setup,
+                                        hob_test_cli_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
