@@ -231,6 +231,24 @@ static void test_session_task_rights__an_agent_has_only_the_tools_it_names(void 
     host_finish(&r);
 }
 
+/* What is not supported is refused, not left out. */
+static void test_session_task_rights__a_worktree_is_refused(void **state) {
+    host r;
+    hob_definition x = HOB_DEFINITION_INIT;
+    (void)state;
+    host_init(&r, "{'rules':[{'when':{'step':1},'reply':[" TASK("apart", "x") "]}," GOT "]}");
+    x.name = hob_str_z("apart");
+    x.description = hob_str_z("works apart");
+    x.text = hob_str_z("Work.");
+    x.flags = HOB_DEFINITION_WORKTREE;
+    host_open(&r);
+    assert_ok(hob_session_register_worker_agent(r.s, &x, &r.err), r.err);
+    assert_string_equal(host_prompt(&r, "go"), "completed");
+    assert_non_null(strstr(host_text(&r), "got: error: the agent apart wants a git worktree"));
+    assert_int_equal(host_count(&r, "child_started"), 0);
+    host_finish(&r);
+}
+
 /* ---- bombs -------------------------------------------------------------------------------------------------------- */
 
 static void test_session_task_rights__case_65_nesting_has_an_end(void **state) {
@@ -343,6 +361,7 @@ int main(void) {
                                        T(a_definition_does_not_widen),
                                        T(deny_rules_hold_in_children),
                                        T(an_agent_has_only_the_tools_it_names),
+                                       T(a_worktree_is_refused),
                                        T(case_65_nesting_has_an_end),
                                        T(so_many_at_once),
                                        T(so_many_in_all),
