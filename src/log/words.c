@@ -77,10 +77,11 @@ static uint32_t fold_greek(uint32_t cp) {
                    {0x38E, 0x3C5}, {0x38F, 0x3C9}, {0x390, 0x3B9}, {0x3AC, 0x3B1}, {0x3AD, 0x3B5},
                    {0x3AE, 0x3B7}, {0x3AF, 0x3B9}, {0x3B0, 0x3C5}, {0x3C2, 0x3C3}, {0x3CA, 0x3B9},
                    {0x3CB, 0x3C5}, {0x3CC, 0x3BF}, {0x3CD, 0x3C5}, {0x3CE, 0x3C9}};
+    if (cp >= 0x391 && cp <= 0x3AB) cp += 32;
     for (size_t i = 0; i < HOB_ARRAY_LEN(accents); i++) {
         if (accents[i].from == cp) return accents[i].to;
     }
-    return cp >= 0x391 && cp <= 0x3AB ? cp + 32 : cp;
+    return cp;
 }
 
 static uint32_t fold_cyrillic(uint32_t cp) {

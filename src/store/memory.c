@@ -47,7 +47,7 @@ static void snapshot_destroy(hob_store_snapshot *snap) {
     hob_free(snap);
 }
 
-static void put_snapshot(hob_memory_log *g, const hob_store_snapshot *from) {
+static void put_snapshot(hob_ram_log *g, const hob_store_snapshot *from) {
     if (!g->snapshot) g->snapshot = HOB_NEW(hob_store_snapshot);
     hob_store_snapshot *to = g->snapshot;
     if (from->restart) drop_parts(to);
@@ -61,14 +61,14 @@ static void put_snapshot(hob_memory_log *g, const hob_store_snapshot *from) {
     to->head = hob_str_n(hob_dupz(from->head), from->head.n);
 }
 
-static int recall(hob_memory *m, hob_store_req *r) {
-    hob_memory_log *g = hob_map_get(m->logs, r->session);
+static int recall(hob_ram *m, hob_store_req *r) {
+    hob_ram_log *g = hob_map_get(m->logs, r->session);
     r->snapshot = g ? g->snapshot : NULL;
     r->after = r->snapshot ? r->snapshot->after : 0;
-    return hob_memory_read(m, r);
+    return hob_ram_read(m, r);
 }
 
-static void log_destroy(hob_memory_log *g) {
+static void log_destroy(hob_ram_log *g) {
     const hob_str all[] = {g->row.id,    g->row.cwd,    g->row.title,
                            g->row.model, g->row.parent, g->row.state};
     for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) hob_free((void *)all[i].p);
@@ -78,7 +78,7 @@ static void log_destroy(hob_memory_log *g) {
     hob_free(g);
 }
 
-static void run_destroy(hob_memory_run *m) {
+static void run_destroy(hob_ram_run *m) {
     hob_free((void *)m->run.id.p);
     hob_free((void *)m->run.status.p);
     hob_free((void *)m->run.reason.p);
@@ -86,14 +86,14 @@ static void run_destroy(hob_memory_run *m) {
     hob_free(m);
 }
 
-static bool is_owned(const hob_memory_log *g) {
+static bool is_owned(const hob_ram_log *g) {
     return g->row.owner.n > 0;
 }
 
 /* ---- own, release, remove ----------------------------------------------------------------- */
 
-static hob_memory_log *create(hob_memory *m, const hob_store_req *r) {
-    hob_memory_log *g = HOB_NEW(hob_memory_log);
+static hob_ram_log *create(hob_ram *m, const hob_store_req *r) {
+    hob_ram_log *g = HOB_NEW(hob_ram_log);
     g->id = ++m->last_id;
     set_str(&g->row.id, r->session);
     set_row(&g->row, &r->row);
@@ -102,8 +102,8 @@ static hob_memory_log *create(hob_memory *m, const hob_store_req *r) {
     return g;
 }
 
-static int own(hob_memory *m, hob_store_req *r) {
-    hob_memory_log *g = hob_map_get(m->logs, r->session);
+static int own(hob_ram *m, hob_store_req *r) {
+    hob_ram_log *g = hob_map_get(m->logs, r->session);
     if (g && (r->flags & HOB_OWN_CREATE))
         return hob_store_say_exists(hob_store_req_err(r), r->session);
     if (!g && !(r->flags & HOB_OWN_CREATE))
@@ -118,8 +118,8 @@ static int own(hob_memory *m, hob_store_req *r) {
     return 0;
 }
 
-static int release(hob_memory *m, hob_store_req *r) {
-    hob_memory_log *g = hob_map_get(m->logs, r->session);
+static int release(hob_ram *m, hob_store_req *r) {
+    hob_ram_log *g = hob_map_get(m->logs, r->session);
     if (!g) return hob_store_say_absent(hob_store_req_err(r), r->session);
     hob_store_append as = {.session = r->session, .epoch = r->epoch};
     if (!is_owned(g) || g->row.epoch != r->epoch)
@@ -128,8 +128,8 @@ static int release(hob_memory *m, hob_store_req *r) {
     return 0;
 }
 
-static int erase(hob_memory *m, hob_store_req *r) {
-    hob_memory_log *g = hob_map_get(m->logs, r->session);
+static int erase(hob_ram *m, hob_store_req *r) {
+    hob_ram_log *g = hob_map_get(m->logs, r->session);
     if (!g) return hob_store_say_absent(hob_store_req_err(r), r->session);
     if (is_owned(g))
         return hob_fail(hob_store_req_err(r), HOB_EBUSY, 0,
@@ -139,7 +139,7 @@ static int erase(hob_memory *m, hob_store_req *r) {
     void *value;
     hob_str key;
     while (hob_map_next(m->runs, &at, &key, &value)) {
-        if (((hob_memory_run *)value)->log == g) run_destroy(hob_map_take(m->runs, key));
+        if (((hob_ram_run *)value)->log == g) run_destroy(hob_map_take(m->runs, key));
     }
     hob_map_take(m->logs, r->session);
     log_destroy(g);
@@ -148,19 +148,19 @@ static int erase(hob_memory *m, hob_store_req *r) {
 
 /* ---- commit ------------------------------------------------------------------------------- */
 
-static int check_append(hob_memory *m, const hob_store_append *a, hob_error *err) {
-    hob_memory_log *g = hob_map_get(m->logs, a->session);
+static int check_append(hob_ram *m, const hob_store_append *a, hob_error *err) {
+    hob_ram_log *g = hob_map_get(m->logs, a->session);
     if (!g) return hob_store_say_absent(err, a->session);
     if (!is_owned(g) || g->row.epoch != a->epoch) return hob_store_say_fenced(err, a, g->row.epoch);
     if (g->row.last_seq != a->after_seq) return hob_store_say_seq(err, a, g->row.last_seq);
     for (size_t i = 0; i < a->nruns; i++) {
-        hob_memory_run *known = hob_map_get(m->runs, a->runs[i].id);
+        hob_ram_run *known = hob_map_get(m->runs, a->runs[i].id);
         if (known && known->log != g) return hob_store_say_foreign_run(err, a->runs[i].id);
     }
     return 0;
 }
 
-static void add_events(hob_memory_log *g, const hob_store_append *a) {
+static void add_events(hob_ram_log *g, const hob_store_append *a) {
     if (g->nevents + a->nevents > g->cap) {
         g->cap = HOB_MAX(g->cap * 2, g->nevents + a->nevents);
         g->events = hob_realloc(g->events, g->cap * sizeof(*g->events));
@@ -173,10 +173,10 @@ static void add_events(hob_memory_log *g, const hob_store_append *a) {
     g->row.last_seq += a->nevents;
 }
 
-static void put_run(hob_memory *m, hob_memory_log *g, const hob_store_run *run) {
-    hob_memory_run *known = hob_map_get(m->runs, run->id);
+static void put_run(hob_ram *m, hob_ram_log *g, const hob_store_run *run) {
+    hob_ram_run *known = hob_map_get(m->runs, run->id);
     if (!known) {
-        known = HOB_NEW(hob_memory_run);
+        known = HOB_NEW(hob_ram_run);
         known->id = ++m->last_id;
         known->log = g;
         set_str(&known->run.id, run->id);
@@ -190,40 +190,40 @@ static void put_run(hob_memory *m, hob_memory_log *g, const hob_store_run *run) 
     set_number(&known->run.finished_ms, run->finished_ms);
 }
 
-static int commit(hob_memory *m, hob_store_req *r) {
+static int commit(hob_ram *m, hob_store_req *r) {
     for (size_t i = 0; i < r->nappends; i++) {
         int rc = check_append(m, &r->appends[i], hob_store_req_err(r));
         if (rc < 0) return rc;
     }
-    int rc = hob_memory_check_changes(m, r);
+    int rc = hob_ram_check_changes(m, r);
     if (rc < 0) return rc;
     for (size_t i = 0; i < r->nappends; i++) {
         const hob_store_append *a = &r->appends[i];
-        hob_memory_log *g = hob_map_get(m->logs, a->session);
+        hob_ram_log *g = hob_map_get(m->logs, a->session);
         add_events(g, a);
         if (a->row) set_row(&g->row, a->row);
-        for (size_t k = 0; k < a->nstates; k++) hob_memory_put_state(m, &a->states[k]);
+        for (size_t k = 0; k < a->nstates; k++) hob_ram_put_state(m, &a->states[k]);
         for (size_t k = 0; k < a->nruns; k++) put_run(m, g, &a->runs[k]);
         if (a->snapshot) put_snapshot(g, a->snapshot);
     }
-    for (size_t i = 0; i < r->nchanges; i++) hob_memory_change(m, &r->changes[i]);
+    for (size_t i = 0; i < r->nchanges; i++) hob_ram_change(m, &r->changes[i]);
     return 0;
 }
 
 /* ---- the queue ---------------------------------------------------------------------------- */
 
-static int carry_out(hob_memory *m, hob_store_req *r) {
+static int carry_out(hob_ram *m, hob_store_req *r) {
     switch (r->op) {
     case HOB_OP_OWN: return own(m, r);
     case HOB_OP_RELEASE: return release(m, r);
     case HOB_OP_COMMIT: return commit(m, r);
-    case HOB_OP_READ: return hob_memory_read(m, r);
+    case HOB_OP_READ: return hob_ram_read(m, r);
     case HOB_OP_RECALL: return recall(m, r);
-    case HOB_OP_STATES: return hob_memory_states(m, r);
-    case HOB_OP_SESSIONS: return hob_memory_sessions(m, r);
-    case HOB_OP_RUNS: return hob_memory_runs(m, r);
+    case HOB_OP_STATES: return hob_ram_states(m, r);
+    case HOB_OP_SESSIONS: return hob_ram_sessions(m, r);
+    case HOB_OP_RUNS: return hob_ram_runs(m, r);
     case HOB_OP_REMOVE: return erase(m, r);
-    case HOB_OP_MEMORIES: return hob_memory_memories(m, r);
+    case HOB_OP_MEMORIES: return hob_ram_memories(m, r);
     }
     return HOB_EINVAL;
 }
@@ -247,19 +247,19 @@ static void destroy_state(void *value) {
     hob_state_destroy(value);
 }
 
-static void destroy(hob_memory *m) {
+static void destroy(hob_ram *m) {
     hob_wake_destroy(m->wake);
     destroy_values(m->states, destroy_state);
     destroy_values(m->runs, destroy_run);
     destroy_values(m->logs, destroy_log);
-    destroy_values(m->tenants, hob_memory_tenant_destroy);
+    destroy_values(m->tenants, hob_ram_tenant_destroy);
     hob_free(m);
 }
 
 /* Carries out what waits now; what callbacks add comes when the loop comes round again. A callback may
  * close the store: then the queue is empty, and the outermost call takes the rest away. */
 static void drain(void *owner) {
-    hob_memory *m = owner;
+    hob_ram *m = owner;
     hob_list *last = m->queue.prev;
     bool end = hob_list_empty(&m->queue);
     m->depth++;
@@ -274,13 +274,13 @@ static void drain(void *owner) {
 }
 
 static void submit(hob_store_front *f, hob_store_req *r) {
-    hob_memory *m = (hob_memory *)f;
+    hob_ram *m = (hob_ram *)f;
     hob_list_push(&m->queue, &r->link);
     hob_wake_ring(m->wake);
 }
 
 static void close_store(hob_store *s) {
-    hob_memory *m = (hob_memory *)s;
+    hob_ram *m = (hob_ram *)s;
     while (!hob_list_empty(&m->queue)) drain(m);
     if (m->depth > 0)
         m->closed = true;
@@ -293,7 +293,7 @@ static const hob_store_ops ops = {
 
 int hob_store_memory_open(hob_loop *l, hob_store **out, hob_error *err) {
     (void)err; /* nothing here can fail */
-    hob_memory *m = HOB_NEW(hob_memory);
+    hob_ram *m = HOB_NEW(hob_ram);
     m->front.base.ops = &ops;
     m->front.submit = submit;
     m->front.clock = hob_loop_clock(l);

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-int hob_memory_read(hob_memory *m, hob_store_req *r) {
-    hob_memory_log *g = hob_map_get(m->logs, r->session);
+int hob_ram_read(hob_ram *m, hob_store_req *r) {
+    hob_ram_log *g = hob_map_get(m->logs, r->session);
     if (!g) return hob_store_say_absent(hob_store_req_err(r), r->session);
     size_t first = (size_t)HOB_MIN(r->after, (uint64_t)g->nevents);
     size_t bytes = 0, n = 0;
@@ -58,13 +58,13 @@ static bool fits(const hob_store_query *q, const hob_store_session *row) {
     return q->all || (!row->child && wants(q->cwd, row->cwd));
 }
 
-int hob_memory_sessions(hob_memory *m, hob_store_req *r) {
+int hob_ram_sessions(hob_ram *m, hob_store_req *r) {
     place top, *found = hob_alloc((hob_map_count(m->logs) + 1) * sizeof(*found));
     size_t n = 0, at = 0;
     void *value;
     hob_store_cursor_parse(r->query.cursor, &top.ms, &top.id, NULL);
     while (hob_map_next(m->logs, &at, NULL, &value)) {
-        hob_memory_log *g = value;
+        hob_ram_log *g = value;
         int64_t ms = by_number(&r->query) ? g->id : g->row.updated_ms;
         if (fits(&r->query, &g->row) && is_below(ms, g->id, &top))
             found[n++] = (place){ms, g->id, &g->row};
@@ -76,13 +76,13 @@ int hob_memory_sessions(hob_memory *m, hob_store_req *r) {
     return 0;
 }
 
-int hob_memory_runs(hob_memory *m, hob_store_req *r) {
+int hob_ram_runs(hob_ram *m, hob_store_req *r) {
     place top, *found = hob_alloc((hob_map_count(m->runs) + 1) * sizeof(*found));
     size_t n = 0, at = 0;
     void *value;
     hob_store_cursor_parse(r->query.cursor, &top.ms, &top.id, NULL);
     while (hob_map_next(m->runs, &at, NULL, &value)) {
-        hob_memory_run *k = value;
+        hob_ram_run *k = value;
         if (wants(r->query.session, k->run.session) && wants(r->query.status, k->run.status) &&
             is_below(k->run.started_ms, k->id, &top))
             found[n++] = (place){k->run.started_ms, k->id, &k->run};

@@ -15,7 +15,7 @@ typedef struct items { /* ordered by num */
     size_t n, cap;
 } items;
 
-typedef struct hob_memory_tenant {
+typedef struct hob_ram_tenant {
     hob_map *by_id, *terms; /* of item, of items */
     items all;
     int64_t bytes, last_num;
@@ -59,7 +59,7 @@ static void drop(items *l, const item *it) {
 
 /* ---- tenants ------------------------------------------------------------------------------ */
 
-static tenant *find_tenant(hob_memory *m, hob_str app, hob_str user, bool make) {
+static tenant *find_tenant(hob_ram *m, hob_str app, hob_str user, bool make) {
     hob_buf key;
     hob_buf_init(&key, 2 * HOB_STORE_NAME_MAX + 1);
     hob_buf_add(&key, app);
@@ -92,7 +92,7 @@ static void empty_tenant(tenant *t) {
     hob_map_destroy(t->by_id);
 }
 
-void hob_memory_tenant_destroy(void *value) {
+void hob_ram_tenant_destroy(void *value) {
     empty_tenant(value);
     hob_free(value);
 }
@@ -158,7 +158,7 @@ static void remember(tenant *t, const hob_store_memory *m) {
     t->bytes += (int64_t)m->text.n;
 }
 
-int hob_memory_check_changes(hob_memory *m, hob_store_req *r) {
+int hob_ram_check_changes(hob_ram *m, hob_store_req *r) {
     for (size_t i = 0; i < r->nchanges; i++) {
         const hob_store_memory_change *c = &r->changes[i];
         tenant *t = find_tenant(m, c->app, c->user, false);
@@ -170,7 +170,7 @@ int hob_memory_check_changes(hob_memory *m, hob_store_req *r) {
     return 0;
 }
 
-void hob_memory_change(hob_memory *m, const hob_store_memory_change *c) {
+void hob_ram_change(hob_ram *m, const hob_store_memory_change *c) {
     tenant *t = find_tenant(m, c->app, c->user, true);
     switch (c->op) {
     case HOB_STORE_REMEMBER: remember(t, &c->item); break;
@@ -231,7 +231,7 @@ static void answer_many(tenant *t, hob_store_req *r) {
     }
 }
 
-int hob_memory_memories(hob_memory *m, hob_store_req *r) {
+int hob_ram_memories(hob_ram *m, hob_store_req *r) {
     const hob_store_memory_query *q = &r->wanted;
     tenant *t = find_tenant(m, q->app, q->user, false);
     if (t && q->id.n) answer_one(t, r);

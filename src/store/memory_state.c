@@ -11,14 +11,14 @@ static hob_str place_of(hob_buf *b, hob_str app, hob_str user) {
     return hob_buf_str(b);
 }
 
-static hob_state *find(hob_memory *m, hob_str app, hob_str user) {
+static hob_state *find(hob_ram *m, hob_str app, hob_str user) {
     hob_buf b;
     hob_state *s = hob_map_get(m->states, place_of(&b, app, user));
     hob_buf_finish(&b);
     return s;
 }
 
-void hob_memory_put_state(hob_memory *m, const hob_store_state *state) {
+void hob_ram_put_state(hob_ram *m, const hob_store_state *state) {
     hob_state *s = find(m, state->app, state->user);
     hob_buf b;
     if (!s && state->removed) return;
@@ -37,7 +37,7 @@ static void list(hob_store_req *r, const hob_state *s, hob_str user) {
             (hob_store_state){.app = r->app, .user = user, .key = key, .value = value};
 }
 
-int hob_memory_states(hob_memory *m, hob_store_req *r) {
+int hob_ram_states(hob_ram *m, hob_store_req *r) {
     const hob_state *of_app = find(m, r->app, HOB_STR_NULL);
     const hob_state *of_user = r->tenant.n ? find(m, r->app, r->tenant) : NULL;
     size_t n = (of_app ? of_app->count : 0) + (of_user ? of_user->count : 0);

@@ -1,8 +1,8 @@
 /*
  * sqlite_schema.c - tables, versions, and what is checked when a file is opened.
  *
- * The version is SQLite's user_version. Each step to the next one is one transaction together with its
- * number, so a crash leaves the file at one version or the other. A file of a newer version is refused
+ * The version is SQLite's user_version. The steps to the newest one are one transaction together with
+ * its number, so a crash leaves the file at one version or the other. A file of a newer version is refused
  * before anything is written to it.
  *
  * `event` is append-only and in the order of arrival; (session, seq) is an index beside it. That is three
@@ -114,12 +114,15 @@ static int identify(hob_sqlite_conn *c, int64_t *version, hob_error *err) {
     return 0;
 }
 
+/* One transaction, one fsync, however many steps there are. */
 static int step_up(hob_sqlite_conn *c, int64_t from, hob_error *err) {
     char number[64];
-    snprintf(number, sizeof(number), "PRAGMA user_version = %lld", (long long)from + 1);
-    if (hob_sqlite_exec(c, HOB_SQL_BEGIN) == 0 &&
-        sqlite3_exec(c->db, steps[from], NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_exec(c->db, number, NULL, NULL, NULL) == SQLITE_OK && hob_sqlite_commit(c) == 0)
+    snprintf(number, sizeof(number), "PRAGMA user_version = %d", HOB_SQLITE_VERSION);
+    bool ok = hob_sqlite_exec(c, HOB_SQL_BEGIN) == 0;
+    for (int64_t n = from; ok && n < HOB_SQLITE_VERSION; n++)
+        ok = sqlite3_exec(c->db, steps[n], NULL, NULL, NULL) == SQLITE_OK;
+    if (ok && sqlite3_exec(c->db, number, NULL, NULL, NULL) == SQLITE_OK &&
+        hob_sqlite_commit(c) == 0)
         return 0;
     int rc = hob_sqlite_fail(c, err);
     if (!sqlite3_get_autocommit(c->db)) hob_sqlite_exec(c, HOB_SQL_ROLLBACK);
@@ -146,7 +149,7 @@ int hob_sqlite_migrate(hob_sqlite_conn *c, hob_error *err) {
     int rc = identify(c, &version, err);
     if (rc < 0) return rc;
     rc = use_wal(c, err);
-    for (; version < HOB_SQLITE_VERSION && rc == 0; version++) rc = step_up(c, version, err);
+    if (rc == 0 && version < HOB_SQLITE_VERSION) rc = step_up(c, version, err);
     return rc;
 }
 

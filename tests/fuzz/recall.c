@@ -60,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     hob_buf_init(&twice, 1u << 24);
     check_words(text, &once);
     check_words(hob_buf_str(&once), &twice);
+    assert(hob_str_eq(hob_buf_str(&once), hob_buf_str(&twice)));
     check_rank(text, rest.p ? rest : text);
     check_terms(text);
     hob_credential_in(text);

@@ -97,6 +97,45 @@ static void test_session_memory_tool__a_full_memory_is_a_result(void **state) {
     assert_int_equal(items(), 1);
 }
 
+static void test_session_memory_tool__users_of_one_runtime_are_apart(void **state) {
+    (void)state;
+    h.so.user_id = hob_str_z("ada");
+    host_open(&h);
+    result("keep Ada likes tea");
+    h.so.user_id = hob_str_z("bob");
+    another_session();
+    assert_string_equal(result("find tea"), "Nothing found among 0 notes.");
+    h.so.user_id = hob_str_z("ada");
+    h.so.app_name = hob_str_z("other");
+    another_session();
+    assert_string_equal(result("find tea"), "Nothing found among 0 notes.");
+    h.so.app_name = hob_str_z("hob");
+    another_session();
+    assert_non_null(strstr(result("find tea"), "Ada likes tea"));
+}
+
+/* A sub-agent remembers for the same user, and has no memory if its parent has none. */
+static void test_session_memory_tool__a_sub_agent_shares_its_parents(void **state) {
+    (void)state;
+    host_script(&h, "{'rules':["
+                    "{'when':{'system':{'contains':'work as a sub-agent'},'step':1},"
+                    "'reply':[{'tool':'remember','args':{'text':'tea of a child'}}]},"
+                    "{'when':{'step':1},'reply':[{'tool':'task','args':{'agent':'general',"
+                    "'prompt':'note it'}}]},"
+                    "{'reply':[{'text':'{{result}}'}]}]}");
+    h.so.user_id = hob_str_z("ada");
+    h.so.flags = HOB_SESSION_NO_MEMORY;
+    host_open(&h);
+    assert_non_null(strstr(result("go"), "there is no tool remember"));
+    h.so.flags = 0;
+    another_session();
+    assert_non_null(strstr(result("go"), "remembered as m-"));
+    hob_page *p = NULL;
+    assert_ok(hob_memory_recall(hob_session_memory(h.s), NULL, &p, &h.err), h.err);
+    assert_int_equal(hob_page_count(p), 1);
+    hob_page_destroy(p);
+}
+
 /* ---- what they may ------------------------------------------------------------------------------------------- */
 
 static void assert_modes(const char *mode, const char *kept, const char *found) {
@@ -275,6 +314,8 @@ int main(void) {
         T(forget_removes_by_id),
         T(the_same_text_is_kept_once),
         T(a_full_memory_is_a_result),
+        T(users_of_one_runtime_are_apart),
+        T(a_sub_agent_shares_its_parents),
         T(remember_follows_the_mode_as_write_does),
         T(rules_name_them),
         T(sec_82_credentials_are_not_kept),
