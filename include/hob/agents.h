@@ -102,7 +102,8 @@ HOB_API void hob_definitions_destroy(hob_definitions *d);
 HOB_API int hob_agents_register_dir(hob_definitions *d, const char *dir, hob_error *err);
 HOB_API int hob_skills_register_dir(hob_definitions *d, const char *dir, hob_error *err);
 HOB_API int hob_commands_register_dir(hob_definitions *d, const char *dir, hob_error *err);
-/* Agents as values. Everything is copied; all of them or none. HOB_EINVAL names what does not fit. */
+/* Agents as values. Everything is copied; all of them or none; one of the same name takes the place of the one before.
+ * HOB_EINVAL names what does not fit. */
 HOB_API int hob_agents_register_worker(hob_definitions *d, const hob_definition *agent,
                                        hob_error *err);
 HOB_API int hob_agents_register_workers(hob_definitions *d, const hob_definition *agents, size_t n,

@@ -185,7 +185,21 @@ static int check_worker(const hob_def_list *l, const hob_definition *x, hob_erro
     return HOB_OK;
 }
 
+/* A value registered again takes the place of the one before. */
+static void drop_worker(hob_def_list *l, hob_str name) {
+    for (size_t i = 0; i < l->n; i++) {
+        entry *e = l->at[i];
+        if (e->x.path.n || e->x.kind != HOB_DEFINITION_AGENT || !hob_str_eq(e->x.name, name))
+            continue;
+        memmove(&l->at[i], &l->at[i + 1], (l->n - i - 1) * sizeof(l->at[0]));
+        l->n--;
+        entry_destroy(e);
+        return;
+    }
+}
+
 static void add_worker(hob_def_list *l, const hob_definition *from) {
+    drop_worker(l, from->name);
     l->batch++;
     entry *e = entry_create(l);
     hob_arena *a = e->arena;
