@@ -115,7 +115,7 @@ static bool names_tool(hob_str entry_, hob_str tool, bool with_rule) {
     ptrdiff_t open = hob_str_chr(entry_, '(');
     if (open >= 0 && !with_rule) return false;
     hob_str name = hob_str_trim(hob_str_first(entry_, open < 0 ? entry_.n : (size_t)open));
-    if (!hob_str_ends(name, HOB_STR("*"))) return hob_str_ieq(name, tool);
+    if (!hob_str_ends(name, HOB_STR("*"))) return hob_str_ieq(hob_tool_our_name(name), tool);
     name.n--;
     return tool.n >= name.n && hob_str_ieq(hob_str_first(tool, name.n), name);
 }

@@ -22,17 +22,22 @@ static const struct {
                   {"agent", "task"},         {"bashoutput", "job"},
                   {"killshell", "job"},      {"killbash", "job"}};
 
+hob_str hob_tool_our_name(hob_str name) {
+    for (size_t i = 0; i < HOB_ARRAY_LEN(same_tools); i++)
+        if (hob_str_ieq(name, hob_str_z(same_tools[i].theirs)))
+            return hob_str_z(same_tools[i].ours);
+    return name;
+}
+
 /* The entry with the tool's name as we have it. */
 static hob_str in_our_words(hob_str entry, char *room, size_t cap) {
     ptrdiff_t open = hob_str_chr(entry, '(');
     hob_str name = hob_str_trim(hob_str_first(entry, open < 0 ? entry.n : (size_t)open));
     hob_str rest = open < 0 ? HOB_STR_NULL : hob_str_skip(entry, (size_t)open);
-    for (size_t i = 0; i < HOB_ARRAY_LEN(same_tools); i++) {
-        if (!hob_str_ieq(name, hob_str_z(same_tools[i].theirs))) continue;
-        int n = snprintf(room, cap, "%s%.*s", same_tools[i].ours, HOB_FMT(rest));
-        return n > 0 && (size_t)n < cap ? hob_str_n(room, (size_t)n) : entry;
-    }
-    return entry;
+    hob_str ours = hob_tool_our_name(name);
+    if (ours.p == name.p) return entry;
+    int n = snprintf(room, cap, "%.*s%.*s", HOB_FMT(ours), HOB_FMT(rest));
+    return n > 0 && (size_t)n < cap ? hob_str_n(room, (size_t)n) : entry;
 }
 
 static int read_entry(hob_rule *r, hob_str entry, hob_rule_use use, const hob_rule_place *place,

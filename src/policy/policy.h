@@ -69,6 +69,7 @@ hob_mode hob_policy_mode(const hob_policy *p);
 /* Could this entry of a narrowing be used? For `disallowed` it must be; names of other programs' tools count as
  * ours. */
 int hob_narrow_entry_check(hob_str entry, bool disallowed, hob_error *err);
+hob_str hob_tool_our_name(hob_str name); /* "WebFetch" -> "web_fetch"; else as it is */
 
 int hob_mode_from(hob_str word, hob_mode *out); /* HOB_EINVAL */
 const char *hob_mode_name(hob_mode m);

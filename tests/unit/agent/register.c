@@ -145,6 +145,10 @@ static void test_agent_register__workers_are_copied_all_or_none(void **state) {
     const hob_definition *x = find(f, "worker");
     assert_non_null(x);
     assert_false(hob_definition_allows(x, HOB_STR("bash")));
+    hob_str others[] = {HOB_STR("WebFetch")};
+    hob_definition no = HOB_DEFINITION_INIT;
+    no.disallowed_tools = (hob_strs){others, 1};
+    assert_false(hob_definition_allows(&no, HOB_STR("web_fetch")));
     w[0].permission_mode = HOB_STR("yolo");
     assert_int_equal(hob_agents_register_worker(f->d, &w[0], &f->err), HOB_EINVAL);
     w[0].permission_mode = HOB_STR("plan");
