@@ -175,6 +175,8 @@ static void test_agent_parallel__a_conflict_is_said_once(void **state) {
     assert_string_equal(
         sim_json(&s, 26),
         "{\"code\":\"state_conflict\",\"text\":\"set by agents that work side by side, the later one counts: \\\"k\\\"\"}");
+    keeps(&s, "w3", "k");
+    assert_int_equal(sim_count(&s, HOB_EVENT_WARNING), 1);
     sim_play_out(&s);
     sim_finish(&s);
 }
