@@ -389,6 +389,8 @@ int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin
 int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draft *out);
 void hob_say_message(const hob_run *r, hob_str content, hob_draft *out);
 uint64_t hob_call_hash(const hob_call *c);
+/* apply_call.c */
+void hob_run_call_event(hob_run *r, const hob_event *e, const hob_json *d);
 /* apply.c, for agents.c */
 void hob_run_mark_lost(hob_run *r);
 void hob_run_update_clock(hob_run *r, int64_t ts);

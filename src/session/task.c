@@ -132,12 +132,26 @@ static void write_allotment(hob_jsonw *w, const hob_limits *l) {
     hob_jsonw_object_end(w);
 }
 
+/* What an agent of a team started is that agent's: it waits for it, and hears of its end. */
+void hob_task_envelope(hob_session *parent, hob_str child, hob_str call, hob_draft *d) {
+    const hob_kid *k = hob_kids_find(&parent->view->kids, child);
+    const hob_strand *st = hob_session_strand_of(parent, call);
+    d->run_id = hob_str_z(parent->run.id);
+    if (k && k->started) {
+        d->agent = k->started->agent;
+        d->branch = k->started->branch;
+    } else if (!k && st && hob_strand_is_part(st)) {
+        d->agent = hob_str_z(st->agent);
+        d->branch = hob_str_z(st->branch);
+    }
+}
+
 static int say_started(hob_task *t, hob_error *err) {
     hob_session *p = t->parent;
     hob_draft d;
     hob_jsonw w;
     hob_draft_init(&d, HOB_EVENT_CHILD_STARTED);
-    d.run_id = hob_str_z(p->run.id);
+    hob_task_envelope(p, hob_str_z(t->id), t->given.call, &d);
     hob_jsonw_init(&w, &d.data);
     hob_jsonw_object(&w);
     hob_jsonw_kstr(&w, "child", hob_str_z(t->id));

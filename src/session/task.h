@@ -85,6 +85,8 @@ typedef struct hob_task_start {
 } hob_task_start;
 /* Nothing changes before everything was checked. */
 int hob_task_begin(hob_session *parent, const hob_task_start *how, hob_error *err);
+/* Run, agent and branch of an event about a child; the slices live until the next event is folded. */
+void hob_task_envelope(hob_session *parent, hob_str child, hob_str call, hob_draft *d);
 void hob_task_id(hob_session *parent, hob_str call, char out[129]);
 hob_task *hob_task_find(hob_session *parent, hob_str id); /* NULL if it is not live */
 /* The same; one that the log says is open is made live. */

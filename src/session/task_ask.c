@@ -70,7 +70,7 @@ static int repeat(hob_task *t, const hob_event *e, hob_str call, hob_error *err)
     hob_draft d;
     hob_jsonw w;
     hob_draft_init(&d, e->type);
-    d.run_id = hob_str_z(t->parent->run.id);
+    hob_task_envelope(t->parent, hob_str_z(t->id), t->given.call, &d);
     hob_jsonw_init(&w, &d.data);
     hob_jsonw_object(&w);
     hob_jsonw_kstr(&w, "call", call);

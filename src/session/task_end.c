@@ -107,7 +107,7 @@ static int say_finished(hob_session *parent, const finish *f, hob_error *err) {
     hob_draft d;
     hob_jsonw w;
     hob_draft_init(&d, HOB_EVENT_CHILD_FINISHED);
-    d.run_id = hob_str_z(parent->run.id);
+    hob_task_envelope(parent, e->child, HOB_STR_NULL, &d);
     hob_jsonw_init(&w, &d.data);
     hob_jsonw_object(&w);
     hob_jsonw_kstr(&w, "child", e->child);
