@@ -21,13 +21,15 @@ static void start_inherit(hob_op *op) {
     hob_definition x;
     hob_error err;
     int rc = hob_task_agent(op->s, name, a->arena, &x, &err);
+    bool builtin = rc == 1;
+    if (rc >= 0) rc = hob_task_check_place(&x, &err);
     if (rc >= 0) {
         hob_child_inherit(op->s, &x, a->arena, &a->given);
-        a->given.builtin = rc == 1;
+        a->given.builtin = builtin;
         if (a->parent_depth < 0) a->parent_depth = op->s->depth;
         a->given.depth = a->parent_depth + 1;
     }
-    hob_op_done(op, HOB_MIN(rc, 0), &err);
+    hob_op_done(op, rc, &err);
 }
 
 static int open_for_parent(hob_subagent *a, const hob_subagent_opts *o, hob_error *err) {

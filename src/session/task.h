@@ -146,6 +146,8 @@ int hob_task_tool_add(hob_session *s,
                       hob_error *err); /* again = with the agents that there are now */
 /* 1 = hob's own, which is in no list. */
 int hob_task_agent(hob_session *s, hob_str name, hob_arena *a, hob_definition *out, hob_error *err);
+/* Can it work where it wants to? HOB_ENOSYS. */
+int hob_task_check_place(const hob_definition *x, hob_error *err);
 void hob_task_say_started(hob_reply *r,
                           const char *id); /* the answer to a call in the background */
 

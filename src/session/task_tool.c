@@ -123,7 +123,7 @@ static bool found_again(hob_session *s, const hob_kid *k, hob_reply *reply) {
 }
 
 /* Not made yet; to go on in the caller's folder would not be what was asked for. */
-static int check_place(const hob_definition *x, hob_error *err) {
+int hob_task_check_place(const hob_definition *x, hob_error *err) {
     if (!(x->flags & HOB_DEFINITION_WORKTREE)) return HOB_OK;
     return hob_fail(err, HOB_ENOSYS, 0,
                     "the agent %.*s wants a git worktree of its own, which is not supported here: "
@@ -155,7 +155,7 @@ static void run(const hob_tool_call *call, hob_reply *reply, void *user) {
         int rc = check_prompt(how.prompt, &err);
         if (rc >= 0) rc = hob_task_agent(s, name, a, &how.agent, &err);
         how.builtin = rc == 1;
-        if (rc >= 0) rc = check_place(&how.agent, &err);
+        if (rc >= 0) rc = hob_task_check_place(&how.agent, &err);
         bool beside = how.agent.flags & HOB_DEFINITION_BACKGROUND;
         how.background = hob_json_get_bool(args, "background", beside);
         how.known = kid != NULL;

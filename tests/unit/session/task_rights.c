@@ -245,6 +245,11 @@ static void test_session_task_rights__a_worktree_is_refused(void **state) {
     assert_ok(hob_session_register_worker_agent(r.s, &x, &r.err), r.err);
     assert_string_equal(host_prompt(&r, "go"), "completed");
     assert_non_null(strstr(host_text(&r), "got: error: the agent apart wants a git worktree"));
+    hob_subagent_opts o = HOB_SUBAGENT_OPTS_INIT;
+    hob_subagent *talk = NULL;
+    o.parent = r.s;
+    o.agent_name = "apart";
+    assert_int_equal(hob_subagent_create(NULL, &o, &talk, &r.err), HOB_ENOSYS);
     assert_int_equal(host_count(&r, "child_started"), 0);
     host_finish(&r);
 }
