@@ -54,7 +54,7 @@ static void measure(bench_rig *r, const stream *s) {
     }
     bench_row((bench_line){
         .name = s->name, .samples = &hob, .unit = "ms/1k", .max = s->max, .floor_of = &bare});
-    if (!s->ratio) return;
+    if (s->ratio <= 0) return;
     bench_row((bench_line){.name = "stream.paced_ratio",
                            .value = bench_median(&hob) / bench_median(&bare),
                            .unit = "x",
