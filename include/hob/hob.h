@@ -13,9 +13,9 @@
 #define HOB_HOB_H
 
 #include <hob/agent.h>
-#include <hob/agents.h>
 #include <hob/base.h>
 #include <hob/config.h>
+#include <hob/definitions.h>
 #include <hob/event.h>
 #include <hob/memory.h>
 #include <hob/runtime.h>

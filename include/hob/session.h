@@ -15,7 +15,7 @@
 #define HOB_SESSION_H
 
 #include <hob/agent.h>
-#include <hob/agents.h>
+#include <hob/definitions.h>
 #include <hob/runtime.h>
 #include <hob/shared.h>
 #include <hob/tool.h>

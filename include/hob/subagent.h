@@ -16,7 +16,7 @@
 #define HOB_SUBAGENT_H
 
 #include <hob/agent.h>
-#include <hob/agents.h>
+#include <hob/definitions.h>
 #include <hob/session.h>
 
 #ifdef __cplusplus

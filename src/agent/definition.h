@@ -8,7 +8,7 @@
 #define HOB_SRC_AGENT_DEFINITION_H
 
 #include <hob/agent.h>
-#include <hob/agents.h>
+#include <hob/definitions.h>
 
 #include "config/yaml.h"
 #include "policy/policy.h"

@@ -2,7 +2,7 @@
  * agents.c - `hob agents`: which definitions there are, where they come from, and why one does not
  * count. Nothing is run, whatever the files say.
  */
-#include <hob/agents.h>
+#include <hob/definitions.h>
 
 #include "cli/cli.h"
 

@@ -1,7 +1,7 @@
 /*
  * skills.c - `hob skills`: skills and prompt templates.
  */
-#include <hob/agents.h>
+#include <hob/definitions.h>
 
 #include "cli/cli.h"
 

@@ -1,5 +1,5 @@
 /*
- * definitions.c - the handle of hob/agents.h: a list, its lock, and who holds it.
+ * definitions.c - the handle of hob/definitions.h: a list, its lock, and who holds it.
  */
 #include "session/definitions.h"
 

@@ -1,5 +1,5 @@
 /* Definitions by name: folders and values registered, which one is live, what a workspace may not. */
-#include <hob/agents.h>
+#include <hob/definitions.h>
 
 #include "agent/definition.h"
 #include "support/scratch.h"

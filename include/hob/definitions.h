@@ -1,5 +1,5 @@
 /*
- * hob/agents.h - agents, skills and prompt templates that stand in files: found, read, listed.
+ * hob/definitions.h - agents, skills and prompt templates that stand in files: found, read, listed.
  *
  * A definition is data. Reading one runs nothing, and what it says about tools and permissions only
  * narrows what whoever uses it has already. What a workspace holds counts once the user trusts that
@@ -15,8 +15,8 @@
  * Threads: one at a time; sessions that have them may be at work meanwhile. What is borrowed from `hob_definitions`
  * lives until the next call that registers, discovers or expands. docs/agents.md describes the files.
  */
-#ifndef HOB_AGENTS_H
-#define HOB_AGENTS_H
+#ifndef HOB_DEFINITIONS_H
+#define HOB_DEFINITIONS_H
 
 #include <hob/base.h>
 #include <hob/config.h>
