@@ -157,11 +157,20 @@ void hob_table_finish(hob_table *t);
 void hob_table_add(hob_table *t,
                    hob_str cell); /* made visible, on one line, cut at 80 characters */
 void hob_table_print(const hob_table *t, hob_out *o);
-/* One stored or printed event, as a few lines; most kinds say nothing. */
+/* The rows of a page; `add` puts one cell a head. */
+typedef struct hob_columns {
+    const char *const *heads;
+    size_t n;
+    void (*add)(hob_table *t, const hob_json *row);
+} hob_columns;
+void hob_page_print_table(hob_cli *cli, const hob_page *p, const hob_columns *c);
+/* The state (or status) of a row, in words for people. */
+hob_str hob_row_state(const hob_json *row, const char *key);
 /* sessions_state.c */
 int hob_sessions_state(hob_cli *cli, const char *id, bool json, hob_error *err);
 /* sessions_tree.c: `row` is the index row of its root */
 int hob_sessions_tree(hob_cli *cli, hob_str row, bool json, hob_error *err);
+/* One stored or printed event, as a few lines; most kinds say nothing. */
 void hob_story_event(hob_cli *cli, const hob_json *event);
 /* Rows of a page, or {"type":"next","cursor":…} after them. */
 void hob_page_print_json(hob_cli *cli, const hob_page *p);

@@ -62,20 +62,8 @@ static void add_row(hob_table *t, const hob_json *r) {
     hob_buf_finish(&tags);
 }
 
-static void print_table(hob_cli *cli, const hob_page *page) {
-    static const char *const heads[] = {"ID", "DATE", "BY", "TAGS", "TEXT"};
-    hob_table t;
-    hob_arena *a = hob_arena_create(0);
-    hob_table_init(&t, HOB_ARRAY_LEN(heads));
-    for (size_t i = 0; i < HOB_ARRAY_LEN(heads); i++) hob_table_add(&t, hob_str_z(heads[i]));
-    for (size_t i = 0; i < hob_page_count(page); i++) {
-        const hob_json *row = NULL;
-        if (hob_json_parse(a, hob_page_row(page, i), NULL, &row, NULL) >= 0) add_row(&t, row);
-    }
-    hob_table_print(&t, &cli->out);
-    hob_table_finish(&t);
-    hob_arena_destroy(a);
-}
+static const char *const heads[] = {"ID", "DATE", "BY", "TAGS", "TEXT"};
+static const hob_columns columns = {heads, HOB_ARRAY_LEN(heads), add_row};
 
 static int print(doing *d, const hob_memory_query *q, hob_error *err) {
     hob_page *page = NULL;
@@ -84,7 +72,7 @@ static int print(doing *d, const hob_memory_query *q, hob_error *err) {
     if (d->o->json)
         hob_page_print_json(d->cli, page);
     else if (hob_page_count(page))
-        print_table(d->cli, page);
+        hob_page_print_table(d->cli, page, &columns);
     else
         hob_tell_note(d->cli, "nothing is remembered%s", q->text.n ? " of that" : "");
     if (!d->o->json) hob_page_print_next(d->cli, page, "memory list");

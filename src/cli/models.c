@@ -22,25 +22,16 @@ static void add_number(hob_table *t, int64_t n) {
     hob_table_add(t, hob_str_z(text));
 }
 
-static void print_table(hob_cli *cli, const hob_page *page) {
-    static const char *const heads[] = {"MODEL", "CONTEXT", "OUTPUT", "PRICE", "KEY"};
-    hob_table t;
-    hob_arena *a = hob_arena_create(0);
-    hob_table_init(&t, HOB_ARRAY_LEN(heads));
-    for (size_t i = 0; i < HOB_ARRAY_LEN(heads); i++) hob_table_add(&t, hob_str_z(heads[i]));
-    for (size_t i = 0; i < hob_page_count(page); i++) {
-        const hob_json *r = NULL;
-        if (hob_json_parse(a, hob_page_row(page, i), NULL, &r, NULL) < 0) continue;
-        hob_table_add(&t, hob_json_get_str(r, "name"));
-        add_number(&t, hob_json_get_int(r, "context", 0));
-        add_number(&t, hob_json_get_int(r, "output", 0));
-        hob_table_add(&t, hob_str_z(hob_json_get_bool(r, "priced", false) ? "known" : "unknown"));
-        hob_table_add(&t, hob_str_z(hob_json_get_bool(r, "key", false) ? "yes" : "no"));
-    }
-    hob_table_print(&t, &cli->out);
-    hob_table_finish(&t);
-    hob_arena_destroy(a);
+static void add_row(hob_table *t, const hob_json *r) {
+    hob_table_add(t, hob_json_get_str(r, "name"));
+    add_number(t, hob_json_get_int(r, "context", 0));
+    add_number(t, hob_json_get_int(r, "output", 0));
+    hob_table_add(t, hob_str_z(hob_json_get_bool(r, "priced", false) ? "known" : "unknown"));
+    hob_table_add(t, hob_str_z(hob_json_get_bool(r, "key", false) ? "yes" : "no"));
 }
+
+static const char *const heads[] = {"MODEL", "CONTEXT", "OUTPUT", "PRICE", "KEY"};
+static const hob_columns columns = {heads, HOB_ARRAY_LEN(heads), add_row};
 
 static int print(hob_cli *cli, bool json, hob_error *err) {
     hob_page *page = NULL;
@@ -50,7 +41,7 @@ static int print(hob_cli *cli, bool json, hob_error *err) {
     if (json)
         hob_page_print_json(cli, page);
     else
-        print_table(cli, page);
+        hob_page_print_table(cli, page, &columns);
     hob_page_destroy(page);
     return HOB_OK;
 }

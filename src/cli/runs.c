@@ -24,25 +24,16 @@ static const hob_opts opts = {table, HOB_ARRAY_LEN(table)};
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
-static void print_table(hob_cli *cli, const hob_page *page) {
-    static const char *const heads[] = {"RUN", "SESSION", "STATUS", "STARTED (UTC)", "PROMPT"};
-    static const char *const keys[] = {"id", "session", "status", "started", "prompt"};
-    hob_table t;
-    hob_arena *a = hob_arena_create(0);
-    hob_table_init(&t, HOB_ARRAY_LEN(heads));
-    for (size_t i = 0; i < HOB_ARRAY_LEN(heads); i++) hob_table_add(&t, hob_str_z(heads[i]));
-    for (size_t i = 0; i < hob_page_count(page); i++) {
-        const hob_json *row = NULL;
-        if (hob_json_parse(a, hob_page_row(page, i), NULL, &row, NULL) < 0) continue;
-        for (size_t k = 0; k < HOB_ARRAY_LEN(keys); k++) {
-            hob_str cell = hob_json_get_str(row, keys[k]);
-            hob_table_add(&t, !strcmp(keys[k], "started") ? hob_str_first(cell, 16) : cell);
-        }
-    }
-    hob_table_print(&t, &cli->out);
-    hob_table_finish(&t);
-    hob_arena_destroy(a);
+static void add_row(hob_table *t, const hob_json *r) {
+    hob_table_add(t, hob_json_get_str(r, "id"));
+    hob_table_add(t, hob_json_get_str(r, "session"));
+    hob_table_add(t, hob_row_state(r, "status"));
+    hob_table_add(t, hob_str_first(hob_json_get_str(r, "started"), 16));
+    hob_table_add(t, hob_json_get_str(r, "prompt"));
 }
+
+static const char *const heads[] = {"RUN", "SESSION", "STATUS", "STARTED (UTC)", "PROMPT"};
+static const hob_columns columns = {heads, HOB_ARRAY_LEN(heads), add_row};
 
 /* The whole id of a session given by its beginning. The caller frees it. */
 static int session_id(hob_cli *cli, const char *wanted, char **out, hob_error *err) {
@@ -73,7 +64,7 @@ static int list(hob_cli *cli, const runs_opts *o, hob_error *err) {
     if (o->json)
         hob_page_print_json(cli, page);
     else if (hob_page_count(page))
-        print_table(cli, page);
+        hob_page_print_table(cli, page, &columns);
     else
         hob_tell_note(cli, "no runs");
     if (!o->json) hob_page_print_next(cli, page, "runs list");

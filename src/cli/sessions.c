@@ -25,13 +25,6 @@ static const hob_opts opts = {table, HOB_ARRAY_LEN(table)};
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
-/* What runs and belongs to nobody was left by a process that died. */
-static hob_str state_of(const hob_json *row) {
-    hob_str state = hob_json_get_str(row, "state");
-    bool left = hob_str_eqz(state, "running") && !hob_json_get_str(row, "owner").n;
-    return left ? HOB_STR("unfinished") : state;
-}
-
 static void add_row(hob_table *t, const hob_json *r) {
     char messages[32];
     hob_str parent = hob_json_get_str(r, "parent");
@@ -39,7 +32,7 @@ static void add_row(hob_table *t, const hob_json *r) {
     snprintf(messages, sizeof messages, "%lld", (long long)hob_json_get_int(r, "messages", 0));
     hob_table_add(t, hob_json_get_str(r, "id"));
     hob_table_add(t, hob_str_first(hob_json_get_str(r, "updated"), 16));
-    hob_table_add(t, state_of(r));
+    hob_table_add(t, hob_row_state(r, "state"));
     hob_table_add(t, hob_str_z(messages));
     hob_buf_init(&title, 8192);
     if (parent.n) hob_buf_addf(&title, "(for %.*s) ", HOB_FMT(hob_str_first(parent, 13)));
@@ -48,20 +41,8 @@ static void add_row(hob_table *t, const hob_json *r) {
     hob_buf_finish(&title);
 }
 
-static void print_table(hob_cli *cli, const hob_page *page) {
-    static const char *const heads[] = {"ID", "UPDATED (UTC)", "STATE", "MESSAGES", "TITLE"};
-    hob_table t;
-    hob_arena *a = hob_arena_create(0);
-    hob_table_init(&t, HOB_ARRAY_LEN(heads));
-    for (size_t i = 0; i < HOB_ARRAY_LEN(heads); i++) hob_table_add(&t, hob_str_z(heads[i]));
-    for (size_t i = 0; i < hob_page_count(page); i++) {
-        const hob_json *row = NULL;
-        if (hob_json_parse(a, hob_page_row(page, i), NULL, &row, NULL) >= 0) add_row(&t, row);
-    }
-    hob_table_print(&t, &cli->out);
-    hob_table_finish(&t);
-    hob_arena_destroy(a);
-}
+static const char *const heads[] = {"ID", "UPDATED (UTC)", "STATE", "MESSAGES", "TITLE"};
+static const hob_columns columns = {heads, HOB_ARRAY_LEN(heads), add_row};
 
 static int list(hob_cli *cli, const sessions_opts *o, hob_error *err) {
     hob_page *page = NULL;
@@ -75,7 +56,7 @@ static int list(hob_cli *cli, const sessions_opts *o, hob_error *err) {
     if (o->json)
         hob_page_print_json(cli, page);
     else if (hob_page_count(page))
-        print_table(cli, page);
+        hob_page_print_table(cli, page, &columns);
     else
         hob_tell_note(cli, "no sessions%s",
                       o->all ? "" : " of this folder; --all lists every folder's");
@@ -105,7 +86,7 @@ static void print_head(hob_cli *cli, const hob_json *r) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(keys); i++) {
         hob_buf b;
         hob_str value = hob_json_get_str(r, keys[i]);
-        if (!strcmp(keys[i], "state")) value = state_of(r);
+        if (!strcmp(keys[i], "state")) value = hob_row_state(r, "state");
         if (!value.n) continue;
         hob_buf_init(&b, 8192);
         hob_show_line(&b, value, 200);

@@ -10,7 +10,7 @@ static void print_row(hob_cli *cli, const hob_json *r, int depth) {
     hob_buf_init(&b, 8192);
     hob_show_line(&b, hob_json_get_str(r, "title"), TITLE_COLUMNS);
     hob_out_addf(&cli->out, "%*s%.*s  %.*s  %s\n", depth * 2, "",
-                 HOB_FMT(hob_json_get_str(r, "id")), HOB_FMT(hob_json_get_str(r, "state")),
+                 HOB_FMT(hob_json_get_str(r, "id")), HOB_FMT(hob_row_state(r, "state")),
                  hob_buf_z(&b));
     hob_buf_finish(&b);
 }

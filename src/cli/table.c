@@ -47,6 +47,27 @@ void hob_table_print(const hob_table *t, hob_out *o) {
     }
 }
 
+void hob_page_print_table(hob_cli *cli, const hob_page *p, const hob_columns *c) {
+    hob_table t;
+    hob_table_init(&t, c->n);
+    for (size_t i = 0; i < c->n; i++) hob_table_add(&t, hob_str_z(c->heads[i]));
+    for (size_t i = 0; i < hob_page_count(p); i++) {
+        const hob_json *row = NULL;
+        hob_arena *a = hob_arena_create(0);
+        if (hob_json_parse(a, hob_page_row(p, i), NULL, &row, NULL) >= 0) c->add(&t, row);
+        hob_arena_destroy(a);
+    }
+    hob_table_print(&t, &cli->out);
+    hob_table_finish(&t);
+}
+
+/* What runs and belongs to nobody was left by a process that died. */
+hob_str hob_row_state(const hob_json *row, const char *key) {
+    hob_str state = hob_json_get_str(row, key);
+    bool left = hob_str_eqz(state, "running") && !hob_json_get_str(row, "owner").n;
+    return left ? HOB_STR("unfinished") : state;
+}
+
 void hob_page_print_json(hob_cli *cli, const hob_page *p) {
     hob_str next = hob_page_next(p);
     for (size_t i = 0; i < hob_page_count(p); i++) {

@@ -89,6 +89,7 @@ void hob_page_add_run(hob_page *p, const hob_store_run *r) {
     hob_jsonw_kstr(&w, "status", r->status);
     hob_jsonw_kstr_opt(&w, "reason", r->reason);
     hob_jsonw_kstr_opt(&w, "prompt", r->prompt);
+    hob_jsonw_kstr_opt(&w, "owner", r->owner);
     write_time(&w, "started", r->started_ms);
     write_time(&w, "finished", r->finished_ms);
     hob_jsonw_object_end(&w);

@@ -85,11 +85,15 @@ int hob_ram_runs(hob_ram *m, hob_store_req *r) {
         hob_ram_run *k = value;
         if (wants(r->query.session, k->run.session) && wants(r->query.status, k->run.status) &&
             is_below(k->run.started_ms, k->id, &top))
-            found[n++] = (place){k->run.started_ms, k->id, &k->run};
+            found[n++] = (place){k->run.started_ms, k->id, k};
     }
     r->n = cut_page(r, found, n);
     r->runs = hob_arena_alloc(hob_store_req_mem(r), (r->n + 1) * sizeof(*r->runs));
-    for (size_t i = 0; i < r->n; i++) r->runs[i] = *(const hob_store_run *)found[i].item;
+    for (size_t i = 0; i < r->n; i++) {
+        const hob_ram_run *k = found[i].item;
+        r->runs[i] = k->run;
+        if (!k->run.finished_ms) r->runs[i].owner = k->log->row.owner;
+    }
     hob_free(found);
     return 0;
 }

@@ -12,13 +12,13 @@ hob_str hob_sqlite_bytes(sqlite3_stmt *st, int at, hob_arena *mem) {
     return hob_arena_dup(mem, hob_str_n(p, (size_t)sqlite3_column_bytes(st, at)));
 }
 
-/* An owner that is dead holds nothing. */
-static hob_str holder_of(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem) {
-    hob_str owner = hob_str_z((const char *)sqlite3_column_text(st, 7));
+/* Columns from `at`: owner, its name. An owner that is dead holds nothing. */
+static hob_str holder_of(hob_sqlite *s, sqlite3_stmt *st, int at, hob_arena *mem) {
+    hob_str owner = hob_str_z((const char *)sqlite3_column_text(st, at));
     if (owner.n == 0) return HOB_STR_NULL;
     if (!hob_str_eqz(owner, s->owner.id) && !hob_owner_alive(s->owners_path, owner))
         return HOB_STR_NULL;
-    return hob_sqlite_bytes(st, 8, mem);
+    return hob_sqlite_bytes(st, at + 1, mem);
 }
 
 /* Columns as in HOB_SQL_SESSION. */
@@ -30,7 +30,7 @@ void hob_sqlite_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_s
         .model = hob_sqlite_bytes(st, 4, mem),
         .parent = hob_sqlite_bytes(st, 5, mem),
         .state = hob_sqlite_bytes(st, 6, mem),
-        .owner = holder_of(s, st, mem),
+        .owner = holder_of(s, st, 7, mem),
         .epoch = (uint64_t)sqlite3_column_int64(st, 10),
         .created_ms = sqlite3_column_int64(st, 11),
         .updated_ms = sqlite3_column_int64(st, 12),
@@ -41,7 +41,7 @@ void hob_sqlite_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_s
 }
 
 /* Columns as in HOB_SQL_RUN. */
-static void run_row(sqlite3_stmt *st, hob_arena *mem, hob_store_run *out) {
+static void run_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_run *out) {
     *out = (hob_store_run){
         .id = hob_sqlite_bytes(st, 1, mem),
         .session = hob_sqlite_bytes(st, 2, mem),
@@ -51,6 +51,7 @@ static void run_row(sqlite3_stmt *st, hob_arena *mem, hob_store_run *out) {
         .started_ms = sqlite3_column_int64(st, 6),
         .finished_ms = sqlite3_column_int64(st, 7),
     };
+    if (!out->finished_ms) out->owner = holder_of(s, st, 8, mem);
 }
 
 /* ---- events ------------------------------------------------------------------------------- */
@@ -199,7 +200,7 @@ static int list(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {
         if (sessions)
             hob_sqlite_row(s, st, mem, &r->rows[r->n++]);
         else
-            run_row(st, mem, &r->runs[r->n++]);
+            run_row(s, st, mem, &r->runs[r->n++]);
     }
     if (step == SQLITE_ROW) r->next = hob_store_cursor_make(mem, ms, num);
     return hob_sqlite_end(st, step) < 0 ? hob_sqlite_fail(c, hob_store_req_err(r)) : 0;

@@ -12,8 +12,9 @@
     "created_ms, updated_ms, last_seq, messages, child "                                           \
     "FROM session CROSS JOIN head ON head.session = session.num WHERE "
 #define HOB_SQL_RUN                                                                                \
-    "r.num, r.id, s.id, r.status, r.reason, r.prompt, r.started_ms, r.finished_ms "                \
-    "FROM run r JOIN session s ON s.num = r.session WHERE "
+    "r.num, r.id, s.id, r.status, r.reason, r.prompt, r.started_ms, r.finished_ms, h.owner, "      \
+    "s.owner_name FROM run r CROSS JOIN session s ON s.num = r.session "                           \
+    "CROSS JOIN head h ON h.session = s.num WHERE "
 #define HOB_SQL_RUN_PAGE                                                                           \
     "(r.started_ms, r.num) < (?1, ?2) ORDER BY r.started_ms DESC, r.num DESC LIMIT ?3"
 

@@ -129,6 +129,11 @@ static void test_cli_session__a_killed_run_is_shown_as_unfinished(void **state) 
     assert_out_has(c, "  unfinished  ");
     assert_int_equal(HOB_RUN(c, NULL, "sessions", "show", "a"), 0);
     assert_out_has(c, "state       unfinished\n");
+    assert_int_equal(HOB_RUN(c, NULL, "runs", "list"), 0);
+    assert_out_has(c, "  unfinished  ");
+    assert_int_equal(HOB_RUN(c, NULL, "runs", "list", "--json"), 0);
+    assert_str(hob_json_get_str(hob_test_line(c, 0), "status"), "running");
+    assert_null(hob_json_get(hob_test_line(c, 0), "owner"));
 }
 
 static void test_cli_session__a_killed_run_is_resumed(void **state) {

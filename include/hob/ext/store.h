@@ -36,6 +36,7 @@ typedef struct hob_store_run {
     hob_str id, session, status;     /* status: running | parked | or that of run_finished */
     hob_str reason, prompt;          /* prompt: its first 200 bytes, whole characters */
     int64_t started_ms, finished_ms; /* finished 0 = not yet; in a commit negative = leave */
+    hob_str owner; /* who holds the session of a run without an end; "" = nobody (answers only) */
 } hob_store_run;
 
 typedef struct hob_store_event {

@@ -236,6 +236,24 @@ static void test_store_lists__runs_by_session_and_status(void **state) {
     assert_int_equal(count_runs("a", "none", 0), 0);
 }
 
+static void test_store_lists__a_run_without_an_end_names_who_holds_it(void **state) {
+    (void)state;
+    hob_store_query running = {.status = HOB_STR("running")};
+    assert_int_equal(rig_own(&r, s, "a", HOB_OWN_CREATE), 0);
+    put_run("a", &(hob_store_run){.id = HOB_STR("r1"), .status = HOB_STR("failed")});
+    put_run("a", &(hob_store_run){.id = HOB_STR("r1"), .started_ms = 1, .finished_ms = 2});
+    put_run("a", &(hob_store_run){.id = HOB_STR("r2"), .status = HOB_STR("running")});
+    assert_int_equal(rig_runs(&r, s, &running), 0);
+    assert_int_equal(r.last.n, 1);
+    assert_true(r.last.runs->owner.n > 0);
+    assert_int_equal(rig_runs(&r, s, &(hob_store_query){.status = HOB_STR("failed")}), 0);
+    assert_int_equal(r.last.runs->owner.n, 0); /* nobody works on it any more */
+    assert_int_equal(rig_release(&r, s, "a", 1), 0);
+    assert_int_equal(rig_runs(&r, s, &running), 0);
+    assert_int_equal(r.last.n, 1);
+    assert_int_equal(r.last.runs->owner.n, 0);
+}
+
 /* ---- how SQLite does it -------------------------------------------------------------------- */
 
 static void assert_plan(sqlite3 *db, int sql) {
@@ -297,7 +315,8 @@ static void test_store_lists__sqlite_pages_by_key(void **state) {
 #define ALL                                                                                        \
     T(pages_a_thousand_sessions), T(a_page_that_is_just_full_has_no_next), T(rows_are_whole),      \
         T(an_update_moves_to_the_top), T(a_wrong_cursor_is_refused), T(a_run_is_put_again_by_id),  \
-        T(runs_by_session_and_status), T(children_are_found_by_their_parent)
+        T(runs_by_session_and_status), T(children_are_found_by_their_parent),                      \
+        T(a_run_without_an_end_names_who_holds_it)
 
 int main(void) {
     const struct CMUnitTest every[] = {ALL};
