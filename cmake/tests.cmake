@@ -16,7 +16,7 @@
 # `snapshots`: runs a second time, as NAME@snapshots, with a snapshot stored after every run of a session.
 # The line is read when CMake configures. Scripts get HOB (the test binary), HOB_BINARY_DIR and
 # HOB_SOURCE_DIR in their environment.
-set(HOB_THREAD_AREAS loop net store exec session)
+set(HOB_THREAD_AREAS loop net store exec session serve)
 set(HOB_TEST_TIMEOUT 120)
 
 # Sanitizer reports with file and line without llvm-symbolizer, and no leak goes unseen.

@@ -1,0 +1,31 @@
+/*
+ * server.h - the server as its parts see it. What hob/server.h hands out.
+ *
+ * Order of life: callers are read -> the hub (hub.c) starts -> the web side listens -> … -> stop: `draining` is set,
+ * the hub lets go of its sessions, streams end, handlers end -> the web side is gone -> the hub is destroyed.
+ */
+#ifndef HOB_SRC_SERVE_SERVER_H
+#define HOB_SRC_SERVE_SERVER_H
+
+#include "serve/http.h"
+
+#include <stdatomic.h>
+
+typedef struct hob_web hob_web;         /* web.h: sockets and requests */
+typedef struct hob_callers hob_callers; /* callers.h: who may ask */
+typedef struct hob_hub hob_hub;         /* hub.h: open sessions */
+
+struct hob_server {
+    hob_runtime *rt;
+    hob_web *web;
+    hob_callers *callers;
+    hob_hub *hub;
+    char **roots; /* absolute, NULL-terminated */
+    char *max_mode;
+    unsigned flags;         /* HOB_SERVER_… */
+    _Atomic bool draining;  /* stop was called: nothing new begins */
+    _Atomic bool not_ready; /* what must be read at the start is not read yet: readyz is 503 */
+    int64_t started_ms;     /* wall time */
+};
+
+#endif
