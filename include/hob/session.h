@@ -190,6 +190,21 @@ HOB_API int hob_session_seek(hob_session *s, uint64_t seq);
 typedef void (*hob_event_fn)(hob_session *s, hob_event *e, void *user);
 HOB_API int hob_session_on_event(hob_session *s, hob_event_fn fn, void *user);
 
+/* Further readers, each with its own cursor and pace, beside the handle's. A slow one gets streamed text in larger pieces
+ * and older events from the store; it holds up nobody and keeps little memory. `after` as with hob_session_seek: an
+ * answer that is being made comes as message_open with its text so far. */
+typedef struct hob_reader hob_reader;
+/* On the loop thread, once after hob_reader_next returned 0: it would not now. Only takes note; may call
+ * hob_reader_next and hob_reader_close. */
+typedef void (*hob_ready_fn)(void *user);
+HOB_API int hob_session_reader(hob_session *s, uint64_t after, hob_ready_fn ready, void *user,
+                               hob_reader **out, hob_error *err);
+/* Never waits: 1 and *out (to be unref'ed); 0 = nothing now; HOB_ECANCELLED = the session was closed or let go of;
+ * HOB_ESTORE: close it, and go on with another from the last seq. One thread at a time. */
+HOB_API int hob_reader_next(hob_reader *r, hob_event **out);
+/* Before the runtime is destroyed; before or after the session is closed. `ready` is not called any more. */
+HOB_API void hob_reader_close(hob_reader *r);
+
 /* ---- approvals -------------------------------------------------------------------------------------- */
 
 typedef enum hob_verdict { HOB_VERDICT_DENY, HOB_VERDICT_ALLOW } hob_verdict;

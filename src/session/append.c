@@ -26,11 +26,21 @@ static void tail_push(hob_session *s, hob_event *e) {
     s->tail[s->ntail++] = hob_event_ref(e);
 }
 
-/* Keeps what is not durable yet and what the reader has not seen, up to a ceiling; an idle session keeps nothing. */
-void hob_session_trim_tail(hob_session *s) {
+/* The first event that a reader may ask for soon: those far behind read from the store. */
+static uint64_t first_needed(hob_session *s) {
     uint64_t keep = s->durable + 1;
-    bool behind = s->reading && s->cursor < s->durable;
-    if (behind && s->durable - s->cursor <= HOB_TAIL_EVENTS) keep = s->cursor + 1;
+    HOB_LIST_EACH (it, &s->readers) {
+        const hob_reader *r = HOB_CONTAINER(it, hob_reader, link);
+        bool behind = r->reading && r->cursor < s->durable;
+        if (behind && s->durable - r->cursor <= HOB_TAIL_EVENTS)
+            keep = HOB_MIN(keep, r->cursor + 1);
+    }
+    return keep;
+}
+
+/* Keeps what is not durable yet and what readers have not seen, up to a ceiling; an idle session keeps nothing. */
+void hob_session_trim_tail(hob_session *s) {
+    uint64_t keep = first_needed(s);
     size_t drop = keep > s->tail_base ? (size_t)HOB_MIN(keep - s->tail_base, s->ntail) : 0;
     if (!drop) return;
     for (size_t i = 0; i < drop; i++) hob_event_unref(s->tail[i]);
@@ -374,6 +384,8 @@ void hob_session_fail(hob_session *s, int code, const hob_error *err) {
         hob_op_done(op, code, &e);
     }
     hob_tasks_let_go(s);
-    hob_mailbox_end(&s->box, true, code);
+    HOB_LIST_EACH (it, &s->readers)
+        hob_mailbox_end(&HOB_CONTAINER(it, hob_reader, link)->box, true, code);
     hob_session_publish(s);
+    hob_session_tell_readers(s);
 }

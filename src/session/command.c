@@ -64,7 +64,7 @@ static void on_read_again(hob_session *s, int code, const hob_error *err, void *
     if (code >= 0) {
         err = &e;
         s->failed = 0;
-        s->cursor = HOB_MIN(s->cursor, s->durable);
+        hob_session_recall_readers(s);
         code = hob_session_take_up(s, HOB_UNFINISHED_LEAVE, &e);
     }
     if (code < 0)

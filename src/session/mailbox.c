@@ -245,6 +245,33 @@ int hob_mailbox_take(hob_mailbox *m, hob_str session_id, hob_event **out, bool *
     }
 }
 
+bool hob_mailbox_await(hob_mailbox *m, bool *held, bool *closed) {
+    pthread_mutex_lock(&m->lock);
+    bool any = m->count || m->error;
+    *held = !any && m->held;
+    *closed = m->closed;
+    if (*held) m->held = false;
+    m->awaited = !any;
+    m->taken = true;
+    pthread_mutex_unlock(&m->lock);
+    return any;
+}
+
+bool hob_mailbox_rouse(hob_mailbox *m) {
+    pthread_mutex_lock(&m->lock);
+    bool news = m->count || m->held || m->error || m->closed;
+    bool yes = m->awaited && news;
+    if (yes) m->awaited = false;
+    pthread_mutex_unlock(&m->lock);
+    return yes;
+}
+
+void hob_mailbox_close(hob_mailbox *m) {
+    pthread_mutex_lock(&m->lock);
+    m->closed = true;
+    pthread_mutex_unlock(&m->lock);
+}
+
 bool hob_mailbox_ready(hob_mailbox *m) {
     pthread_mutex_lock(&m->lock);
     bool yes = has_news(m);

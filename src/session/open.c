@@ -38,8 +38,8 @@ hob_session *hob_session_new(hob_runtime *rt) {
     hob_list_init(&s->memory_calls);
     hob_list_init(&s->taught);
     hob_list_init(&s->strands);
-    hob_list_init(&s->sent);
-    hob_mailbox_init(&s->box);
+    hob_list_init(&s->readers);
+    hob_reader_init(&s->reader, s);
     hob_buf_init(&s->system, SYSTEM_MAX);
     hob_buf_init(&s->context_origins, SYSTEM_MAX);
     s->tools = hob_tools_create();
@@ -55,7 +55,7 @@ void hob_session_free(hob_session *s) {
     hob_crew_destroy(s->crew);
     hob_session_drop_strands(s);
     hob_strand_finish(&s->own);
-    hob_session_forget_sent(s);
+    hob_session_drop_readers(s);
     hob_session_drop_memory(s);
     hob_builtins_destroy(s->builtins);
     hob_tools_destroy(s->tools);
@@ -64,7 +64,7 @@ void hob_session_free(hob_session *s) {
     hob_definitions_destroy(s->definitions);
     hob_definitions_destroy(s->agents);
     hob_tracker_finish(s);
-    hob_mailbox_finish(&s->box);
+    hob_reader_finish(&s->reader);
     hob_run_finish(&s->run);
     hob_view_destroy(s->view);
     hob_session_drop_temps(s);
@@ -118,8 +118,7 @@ int hob_session_take_up(hob_session *s, hob_on_unfinished want, hob_error *err) 
 static void ready(opening *op) {
     hob_session *s = op->s;
     hob_error err;
-    s->cursor = s->live_from = s->durable;
-    s->reading = true;
+    hob_reader_begin(&s->reader, s->durable);
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
     s->memory_error = &op->memory;
     int rc = hob_session_apply_options(s, op->o, &err);
@@ -173,8 +172,7 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
         return;
     }
     hob_session_commit(s);
-    s->cursor = s->live_from = s->view->last_seq;
-    s->reading = true;
+    hob_reader_begin(&s->reader, s->view->last_seq);
     op->op.user = s;
     hob_session_op_after(s, &op->op);
 }

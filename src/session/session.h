@@ -131,12 +131,14 @@ typedef struct hob_mailbox {
     pthread_mutex_t lock;
     hob_letter *ring;
     size_t head, count, cap, delta_bytes;
-    int fd;     /* eventfd, -1 until asked for */
-    bool lit;   /* it is readable */
-    bool held;  /* something was left behind for lack of room */
-    bool taken; /* somebody took or asked for something once */
-    bool ended; /* nothing more will come until another run starts */
-    int error;  /* the session failed */
+    int fd;       /* eventfd, -1 until asked for */
+    bool lit;     /* it is readable */
+    bool held;    /* something was left behind for lack of room */
+    bool taken;   /* somebody took or asked for something once */
+    bool awaited; /* the reader found nothing and wants to be told */
+    bool closed;  /* there is no session any more */
+    bool ended;   /* nothing more will come until another run starts */
+    int error;    /* the session failed */
 } hob_mailbox;
 void hob_mailbox_init(hob_mailbox *m);
 void hob_mailbox_finish(hob_mailbox *m);
@@ -154,7 +156,52 @@ void hob_mailbox_end(hob_mailbox *m, bool ended, int error);
 /* 1 and an event, 0 = empty; *ended and *error as they are. The session id completes a delta's envelope. */
 int hob_mailbox_take(hob_mailbox *m, hob_str session_id, hob_event **out, bool *ended, int *error);
 bool hob_mailbox_ready(hob_mailbox *m);
+/* For a reader that found nothing. True: now there is something to take. Otherwise it waits from now on; `held`: more
+ * was left behind, and is to be asked for (once); `closed`: nothing will come. */
+bool hob_mailbox_await(hob_mailbox *m, bool *held, bool *closed);
+/* Whether there is something for a reader that waits; once. */
+bool hob_mailbox_rouse(hob_mailbox *m);
+/* The session is gone: nothing is added any more. */
+void hob_mailbox_close(hob_mailbox *m);
 int hob_mailbox_fd(hob_mailbox *m);
+
+/* ---- reader.c: who reads the events of a session ------------------------------------------------- */
+
+struct hob_reader {
+    hob_list link;  /* of the session's */
+    hob_session *s; /* NULL: it is gone, this one is not yet */
+    hob_mailbox box;
+    uint64_t cursor, cold_from;
+    uint64_t live_from; /* messages after this come with deltas; those before are history */
+    hob_list sent;      /* hob_sent: messages of which the reader has some */
+    bool reading;       /* events are put into the mailbox: somebody reads, or may still begin to */
+    bool reading_cold;
+    bool closed; /* to be freed when the store has answered */
+    /* the handle's own */
+    hob_event_fn on_event;
+    void *on_event_user;
+    /* all others (readers.c) */
+    hob_runtime *rt;
+    char *session_id;
+    hob_msg refill, bye;
+    atomic_bool refilling; /* the message is on its way */
+    pthread_mutex_t lock;  /* held while ready is called */
+    hob_ready_fn ready;    /* NULL once it was closed */
+    void *user;
+};
+void hob_reader_init(hob_reader *r, hob_session *s);
+void hob_reader_finish(hob_reader *r);
+void hob_reader_begin(hob_reader *r, uint64_t seq); /* with what follows `seq`, all of it live */
+/* Goes to the event after `seq`; what is there already is history. */
+void hob_reader_seek(hob_reader *r, uint64_t seq);
+void hob_reader_forget_sent(hob_reader *r); /* it begins anew */
+/* The log may have become shorter: what was appended was not committed. */
+void hob_session_recall_readers(hob_session *s);
+/* readers.c: all but the handle's own are told, if they wait for something and it is there. */
+void hob_reader_tell(hob_reader *r);
+void hob_session_tell_readers(hob_session *s);
+void hob_reader_free(hob_reader *r);
+void hob_session_drop_readers(hob_session *s); /* it is gone; they learn so */
 
 /* ---- the session ------------------------------------------------------------------------------------ */
 
@@ -278,15 +325,9 @@ struct hob_session {
     /* effects */
     hob_list flights;
     hob_timer kick;
-    /* the reader */
-    hob_mailbox box;
-    uint64_t cursor, cold_from;
-    bool reading; /* events are put into the mailbox: somebody reads, or may still begin to */
-    bool reading_cold;
-    hob_list sent;      /* hob_sent: messages of which the reader has some */
-    uint64_t live_from; /* messages after this come with deltas; those before are history */
-    hob_event_fn on_event;
-    void *on_event_user;
+    /* who reads */
+    hob_reader reader; /* the handle's own */
+    hob_list readers;  /* that one is the first */
     /* the result */
     uint64_t result_seq; /* the last answer since the prompt */
 };
@@ -366,10 +407,11 @@ void hob_agent_failed(hob_flight *f);
 int hob_content_check(hob_str json, hob_error *err); /* text and image blocks, and not empty */
 
 /* ---- reader.c, stream.c ----------------------------------------------------------------------------------- */
-void hob_session_deliver(hob_session *s); /* durable events and deltas into the mailbox */
-void hob_session_stream(hob_session *s);
+void hob_session_deliver(hob_session *s); /* durable events and deltas into the mailboxes */
+void hob_reader_stream(hob_reader *r);
 /* Deltas that go before this event. False: no room now. */
-bool hob_session_stream_before(hob_session *s, const hob_event *e);
+bool hob_reader_stream_before(hob_reader *r, const hob_event *e);
+void hob_session_drop_answers(hob_session *s); /* of which every reader has all */
 
 /* ---- command.c: a first message, on the loop ------------------------------------------------------------ */
 int hob_session_begin(hob_session *s, hob_str text, hob_error *err);

@@ -96,7 +96,7 @@ bool hob_strand_adopt_wire(hob_strand *st, hob_provider *p, const hob_model_requ
 
 /* ---- stream.c --------------------------------------------------------------------------------------------- */
 void hob_strand_close_answer(hob_strand *st);
-void hob_strand_drop_answer(hob_strand *st); /* the reader gets no more of it */
+void hob_strand_drop_answer(hob_strand *st); /* readers get no more of it */
 typedef struct hob_tool_output {
     hob_str call, text;
     size_t offset;
@@ -104,13 +104,12 @@ typedef struct hob_tool_output {
 } hob_tool_output;
 void hob_strand_tool_output(hob_strand *st, const hob_tool_output *o);
 
-/* What the reader has of a message that is being streamed; gone when its end went to the reader. */
+/* What a reader has of a message that is being streamed; gone when its end went to the reader. */
 typedef struct hob_sent {
     hob_list link;
     char message[32], run[64];
     size_t upto[HOB_MAX_BLOCKS]; /* bytes of each block */
     bool all;
 } hob_sent;
-void hob_session_forget_sent(hob_session *s); /* the reader begins anew */
 
 #endif

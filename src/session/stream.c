@@ -1,5 +1,5 @@
 /*
- * stream.c - streamed text on its way to the reader.
+ * stream.c - streamed text on its way to those who read.
  *
  * While an answer is made, its text is a range of the answer's own buffer: a reader that comes late or reads slowly
  * gets everything since its offset as one delta. Once it is made, the durable message has the text, and a reader that
@@ -23,19 +23,19 @@ static hob_event_type delta_type(hob_block_kind k) {
 
 /* ---- what the reader has of each message -------------------------------------------------------------- */
 
-static hob_sent *find_sent(hob_session *s, hob_str message) {
-    HOB_LIST_EACH (it, &s->sent) {
+static hob_sent *find_sent(hob_reader *r, hob_str message) {
+    HOB_LIST_EACH (it, &r->sent) {
         hob_sent *x = HOB_CONTAINER(it, hob_sent, link);
         if (hob_str_eqz(hob_str_first(message, sizeof x->message - 1), x->message)) return x;
     }
     return NULL;
 }
 
-static hob_sent *add_sent(hob_session *s, hob_str message, hob_str run) {
+static hob_sent *add_sent(hob_reader *r, hob_str message, hob_str run) {
     hob_sent *x = HOB_NEW(hob_sent);
     snprintf(x->message, sizeof x->message, "%.*s", HOB_FMT(message));
     snprintf(x->run, sizeof x->run, "%.*s", HOB_FMT(run));
-    hob_list_push(&s->sent, &x->link);
+    hob_list_push(&r->sent, &x->link);
     return x;
 }
 
@@ -45,51 +45,52 @@ static void forget(hob_sent *x) {
     hob_free(x);
 }
 
-void hob_session_forget_sent(hob_session *s) {
-    while (!hob_list_empty(&s->sent)) forget(HOB_LIST_FIRST(&s->sent, hob_sent, link));
+void hob_reader_forget_sent(hob_reader *r) {
+    while (!hob_list_empty(&r->sent)) forget(HOB_LIST_FIRST(&r->sent, hob_sent, link));
 }
 
-static void forget_run(hob_session *s, hob_str run) {
-    HOB_LIST_EACH_SAFE (it, &s->sent) {
+static void forget_run(hob_reader *r, hob_str run) {
+    HOB_LIST_EACH_SAFE (it, &r->sent) {
         hob_sent *x = HOB_CONTAINER(it, hob_sent, link);
         if (hob_str_eqz(run, x->run)) forget(x);
     }
 }
 
 /* Messages that came to nothing end with these; so does all of a run. */
-static void forget_ended(hob_session *s, const hob_event *e) {
-    if (hob_list_empty(&s->sent)) return;
-    if (e->type == HOB_EVENT_RUN_FINISHED) forget_run(s, e->run_id);
+static void forget_ended(hob_reader *r, const hob_event *e) {
+    if (hob_list_empty(&r->sent)) return;
+    if (e->type == HOB_EVENT_RUN_FINISHED) forget_run(r, e->run_id);
     if (e->type != HOB_EVENT_MODEL_CALL_FAILED && e->type != HOB_EVENT_TURN_DISCARDED) return;
     hob_arena *a = hob_arena_create(0);
-    forget(find_sent(s, hob_json_get_str(hob_event_parse(e, a), "message")));
+    forget(find_sent(r, hob_json_get_str(hob_event_parse(e, a), "message")));
     hob_arena_destroy(a);
 }
 
 /* ---- putting what is new of a block ------------------------------------------------------------------- */
 
 typedef struct stream {
-    hob_session *s;
+    hob_reader *r;
     hob_str message, run, agent, branch;
     bool force; /* the ceiling does not count */
     hob_sent *sent;
 } stream;
 
 static bool put(const stream *t, hob_delta *d, hob_str text) {
-    hob_mailbox *box = &t->s->box;
+    hob_mailbox *box = &t->r->box;
     memcpy(d->key, t->message.p, HOB_MIN(t->message.n, sizeof d->key - 1));
     d->agent = t->agent;
     d->branch = t->branch;
-    if (hob_mailbox_put_delta(box, d, t->run, hob_session_now(t->s), text, t->force)) return true;
+    if (hob_mailbox_put_delta(box, d, t->run, hob_session_now(t->r->s), text, t->force))
+        return true;
     hob_mailbox_hold(box);
     return false;
 }
 
 static bool open_message(stream *t) {
-    t->sent = find_sent(t->s, t->message);
+    t->sent = find_sent(t->r, t->message);
     if (t->sent) return true;
     if (!put(t, &(hob_delta){.type = HOB_EVENT_MESSAGE_OPEN}, HOB_STR_NULL)) return false;
-    t->sent = add_sent(t->s, t->message, t->run);
+    t->sent = add_sent(t->r, t->message, t->run);
     return true;
 }
 
@@ -104,9 +105,9 @@ static bool put_block(const stream *t, size_t i, hob_event_type type, hob_str te
 
 /* ---- of an answer that is being made ------------------------------------------------------------------- */
 
-static bool put_answer(hob_strand *st, bool force) {
+static bool put_answer(hob_reader *r, hob_strand *st, bool force) {
     const hob_answer *a = st->answer;
-    stream t = {.s = st->s,
+    stream t = {.r = r,
                 .message = hob_str_z(st->answer_message),
                 .run = hob_str_z(st->answer_run),
                 .agent = hob_str_z(st->agent),
@@ -121,15 +122,18 @@ static bool put_answer(hob_strand *st, bool force) {
     return room;
 }
 
+static void give_rest(hob_reader *r, hob_strand *st) {
+    hob_sent *x = find_sent(r, hob_str_z(st->answer_message));
+    if (!x || !r->reading) return;
+    put_answer(r, st, true);
+    x->all = true;
+}
+
 /* A reader that saw the beginning gets the rest, whatever its size: once, since it sees no other beginning of this
  * strand before. */
 void hob_strand_close_answer(hob_strand *st) {
-    hob_session *s = st->s;
-    hob_sent *x = st->answer ? find_sent(s, hob_str_z(st->answer_message)) : NULL;
-    if (x && s->reading) {
-        put_answer(st, true);
-        x->all = true;
-    }
+    if (!st->answer) return;
+    HOB_LIST_EACH (it, &st->s->readers) give_rest(HOB_CONTAINER(it, hob_reader, link), st);
     hob_strand_drop_answer(st);
 }
 
@@ -151,10 +155,10 @@ static bool put_content(const stream *t, const hob_json *b, size_t i) {
                      args.n ? args : hob_json_get_str(b, "args_text"), hob_json_get_str(b, "name"));
 }
 
-static bool put_message(hob_session *s, const hob_event *e) {
+static bool put_message(hob_reader *r, const hob_event *e) {
     hob_arena *a = hob_arena_create(0);
     const hob_json *d = hob_event_parse(e, a);
-    stream t = {.s = s,
+    stream t = {.r = r,
                 .message = hob_json_get_str(d, "message"),
                 .run = e->run_id,
                 .agent = e->agent,
@@ -179,45 +183,62 @@ static hob_strand *ends_answer(hob_session *s, const hob_event *e) {
     return NULL;
 }
 
-bool hob_session_stream_before(hob_session *s, const hob_event *e) {
-    hob_strand *st = ends_answer(s, e);
+bool hob_reader_stream_before(hob_reader *r, const hob_event *e) {
+    hob_strand *st = ends_answer(r->s, e);
     if (st) {
-        if (!put_answer(st, false)) return false;
-        hob_strand_drop_answer(st);
-        forget(find_sent(s, hob_str_z(st->answer_message)));
-    } else if (e->type == HOB_EVENT_ASSISTANT_MESSAGE && e->seq > s->live_from) {
-        if (!put_message(s, e)) return false;
+        if (!put_answer(r, st, false)) return false;
+        forget(find_sent(r, hob_str_z(st->answer_message)));
+    } else if (e->type == HOB_EVENT_ASSISTANT_MESSAGE && e->seq > r->live_from) {
+        if (!put_message(r, e)) return false;
     }
-    forget_ended(s, e);
+    forget_ended(r, e);
     return true;
 }
 
-static void stream_strand(hob_strand *st) {
-    hob_session *s = st->s;
-    uint64_t seen = s->reading ? s->cursor : s->durable;
-    if (!st->answer || st->answer_held || seen < st->answer_seq) return;
-    if (st->answer_end && seen >= st->answer_end)
-        hob_strand_close_answer(st);
-    else if (!s->reading)
-        hob_mailbox_hold(&s->box);
-    else if (s->cursor >= s->durable)
-        put_answer(st, false);
+/* The reader has seen all events, and is to have what there is of the answer. */
+static void stream_strand(hob_reader *r, hob_strand *st) {
+    uint64_t durable = r->s->durable, seen = r->reading ? r->cursor : durable;
+    bool over = st->answer_end && seen >= st->answer_end;
+    if (!st->answer || st->answer_held || over || seen < st->answer_seq) return;
+    if (!r->reading)
+        hob_mailbox_hold(&r->box);
+    else if (r->cursor >= durable)
+        put_answer(r, st, false);
 }
 
-void hob_session_stream(hob_session *s) {
-    HOB_LIST_EACH (it, &s->strands) stream_strand(HOB_CONTAINER(it, hob_strand, link));
+void hob_reader_stream(hob_reader *r) {
+    HOB_LIST_EACH (it, &r->s->strands) stream_strand(r, HOB_CONTAINER(it, hob_strand, link));
 }
 
-void hob_strand_tool_output(hob_strand *st, const hob_tool_output *o) {
-    hob_session *s = st->s;
-    stream t = {.s = s,
+static bool wanted(hob_session *s, const hob_strand *st) {
+    HOB_LIST_EACH (it, &s->readers) {
+        const hob_reader *r = HOB_CONTAINER(it, hob_reader, link);
+        if (r->reading && r->cursor < st->answer_end) return true;
+    }
+    return false;
+}
+
+void hob_session_drop_answers(hob_session *s) {
+    HOB_LIST_EACH (it, &s->strands) {
+        hob_strand *st = HOB_CONTAINER(it, hob_strand, link);
+        bool over = st->answer && st->answer_end && s->durable >= st->answer_end;
+        if (over && !wanted(s, st)) hob_strand_close_answer(st);
+    }
+}
+
+static void put_output(hob_reader *r, hob_strand *st, const hob_tool_output *o) {
+    stream t = {.r = r,
                 .message = o->call,
                 .run = hob_str_z(st->run->id),
                 .agent = hob_str_z(st->agent),
                 .branch = hob_str_z(st->branch)};
     hob_delta d = {.type = HOB_EVENT_TOOL_OUTPUT_DELTA, .offset = o->offset};
-    if (!s->reading || s->cursor < s->durable || s->cursor < o->started)
+    if (!r->reading || r->cursor < r->s->durable || r->cursor < o->started)
         return; /* the reader has not seen the call start yet */
     put(&t, &d, o->text);
-    hob_session_deliver(s);
+}
+
+void hob_strand_tool_output(hob_strand *st, const hob_tool_output *o) {
+    HOB_LIST_EACH (it, &st->s->readers) put_output(HOB_CONTAINER(it, hob_reader, link), st, o);
+    hob_session_deliver(st->s);
 }

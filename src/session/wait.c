@@ -7,11 +7,11 @@
 
 static bool box_ready(void *user) {
     hob_session *s = user;
-    return s->pub.leaving || hob_mailbox_ready(&s->box);
+    return s->pub.leaving || hob_mailbox_ready(&s->reader.box);
 }
 
 static void start_refill(hob_op *op) {
-    op->s->reading = true;
+    op->s->reader.reading = true;
     hob_session_deliver(op->s);
     hob_op_done(op, HOB_OK, NULL);
 }
@@ -33,10 +33,10 @@ static int next_event(hob_session *s, int64_t timeout_ms, hob_event **out) {
     bool ended;
     int error, rc = HOB_OK;
     while (rc >= 0) {
-        if (hob_mailbox_take(&s->box, hob_str_z(s->id), out, &ended, &error)) return 1;
+        if (hob_mailbox_take(&s->reader.box, hob_str_z(s->id), out, &ended, &error)) return 1;
         if (error) return error;
         if (is_leaving(s)) return HOB_ECANCELLED;
-        if (hob_mailbox_unhold(&s->box))
+        if (hob_mailbox_unhold(&s->reader.box))
             rc = refill(s);
         else if (ended)
             return 0;
@@ -55,7 +55,7 @@ int hob_session_next_event(hob_session *s, int64_t timeout_ms, hob_event **out) 
 }
 
 int hob_session_fd(hob_session *s) {
-    return hob_mailbox_fd(&s->box);
+    return hob_mailbox_fd(&s->reader.box);
 }
 
 typedef struct reading {
@@ -67,11 +67,7 @@ typedef struct reading {
 
 static void start_seek(hob_op *op) {
     reading *r = HOB_CONTAINER(op, reading, op);
-    hob_mailbox_clear(&op->s->box);
-    hob_session_forget_sent(op->s);
-    op->s->reading = true;
-    op->s->live_from = op->s->durable;
-    op->s->cursor = HOB_MIN(r->seq, op->s->durable);
+    hob_reader_seek(&op->s->reader, r->seq);
     hob_session_deliver(op->s);
     hob_op_done(op, HOB_OK, NULL);
 }
@@ -83,9 +79,10 @@ int hob_session_seek(hob_session *s, uint64_t seq) {
 
 static void start_on_event(hob_op *op) {
     reading *r = HOB_CONTAINER(op, reading, op);
-    op->s->reading = r->fn != NULL;
-    op->s->on_event = r->fn;
-    op->s->on_event_user = r->user;
+    hob_reader *own = &op->s->reader;
+    own->reading = r->fn != NULL;
+    own->on_event = r->fn;
+    own->on_event_user = r->user;
     hob_session_kick(op->s);
     hob_op_done(op, HOB_OK, NULL);
 }

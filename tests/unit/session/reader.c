@@ -59,7 +59,7 @@ static void assert_nothing_kept(host *r) {
     hob_session_model(r->s, model, sizeof model);
     assert_null(r->s->own.answer);
     assert_null(r->s->tail);
-    assert_null(r->s->box.ring);
+    assert_null(r->s->reader.box.ring);
 }
 
 /* Nobody reads: the answers and the events are not kept for anybody. */

@@ -146,7 +146,7 @@ static void watch_finish(watch *w) {
 }
 
 static void start_check_forgotten(hob_op *op) {
-    bool kept = !hob_list_empty(&op->s->sent);
+    bool kept = !hob_list_empty(&op->s->reader.sent);
     hob_op_done(op, kept ? HOB_EBUSY : HOB_OK, NULL);
 }
 
