@@ -125,6 +125,8 @@ typedef enum hob_event_type {
 
 typedef struct hob_event hob_event;
 
+/* From one line of JSON, as hob_event_json gives it and hob_runtime_events has rows. HOB_EPARSE, HOB_ETOOBIG. */
+HOB_API int hob_event_from_json(hob_str json, hob_event **out, hob_error *err);
 HOB_API hob_event *hob_event_ref(hob_event *e);
 HOB_API void hob_event_unref(hob_event *e); /* NULL is fine */
 

@@ -50,6 +50,8 @@ HOB_API int hob_runtime_create(const hob_runtime_opts *o, hob_runtime **out, hob
 /* Closes every session (parked and running work stays resumable), then frees. Not inside a callback. */
 HOB_API void hob_runtime_destroy(hob_runtime *rt);
 
+HOB_API const hob_config *hob_runtime_config(hob_runtime *rt); /* in force; the runtime's. [any] */
+
 /* Host loop mode. [loop] */
 HOB_API int hob_runtime_fd(hob_runtime *rt);
 HOB_API int hob_runtime_timeout(hob_runtime *rt); /* ms, -1 = none */
@@ -96,6 +98,12 @@ HOB_API int hob_runtime_events(hob_runtime *rt, const char *session, uint64_t af
 /* The state of a stored session, and what it shares with others; whoever owns it. hob_state_destroy. */
 HOB_API int hob_runtime_session_state(hob_runtime *rt, const char *session, hob_state **out,
                                       hob_error *err);
+/* The conversation of a stored session: rows as hob_session_history has them; whoever owns it. */
+HOB_API int hob_runtime_history(hob_runtime *rt, const char *session, hob_page **out,
+                                hob_error *err);
+/* What waits for an answer in a stored session: rows as hob_session_pending_confirmations has them. */
+HOB_API int hob_runtime_pending_confirmations(hob_runtime *rt, const char *session, hob_page **out,
+                                              hob_error *err);
 /* With its sub-agents, whose work is part of it. HOB_EBUSY: one of them is open; nothing was removed. */
 HOB_API int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err);
 /* Names that can be given as a model: rows {"name","provider","context","output","priced","key"}. */

@@ -56,7 +56,9 @@ enum {
     HOB_SESSION_STEER_ALL = 8, /* deliver all steering messages at once */
     HOB_SESSION_FORK = 16,     /* OPEN or CONTINUE: work on a copy, the original stays as it is */
     HOB_SESSION_NO_DELEGATION = 32, /* the model is not offered the task tool */
-    HOB_SESSION_NO_MEMORY = 64      /* hob/memory.h: neither for the host nor for the model */
+    HOB_SESSION_NO_MEMORY = 64,     /* hob/memory.h: neither for the host nor for the model */
+    HOB_SESSION_KEEP_MODE =
+        128 /* the permission mode that its log has, unless permission_mode is narrower */
 };
 
 typedef struct hob_session_opts {
@@ -123,6 +125,20 @@ HOB_API int hob_session_steer(hob_session *s, hob_str text, hob_error *err);
 HOB_API int hob_session_follow_up(hob_session *s, hob_str text, hob_error *err);
 /* Continues an unfinished run (HOB_UNFINISHED_LEAVE). HOB_EIDLE if there is none. */
 HOB_API int hob_session_resume(hob_session *s, hob_error *err);
+
+/* What a message became. */
+typedef struct hob_receipt {
+    size_t size;
+    char run[64]; /* the run that it started, or is queued in */
+    uint64_t seq; /* the first event about it: run_started, steer_queued or follow_up_queued */
+} hob_receipt;
+#define HOB_RECEIPT_INIT                                                                           \
+    { .size = sizeof(hob_receipt) }
+
+typedef enum hob_send { HOB_SEND_PROMPT, HOB_SEND_STEER, HOB_SEND_FOLLOW_UP } hob_send;
+/* Any of the three with content blocks, telling what became of it; `out` is nullable. Errors as there. */
+HOB_API int hob_session_send(hob_session *s, hob_send how, hob_str content_json, hob_receipt *out,
+                             hob_error *err);
 
 typedef enum hob_update {
     HOB_UPDATE_PROGRESS, /* how it stands; the call stays pending */
@@ -224,6 +240,8 @@ HOB_API int hob_session_set_model(hob_session *s, const char *hint, hob_error *e
 HOB_API int hob_session_set_thinking(hob_session *s, const char *level, hob_error *err);
 HOB_API int hob_session_set_title(hob_session *s, hob_str title,
                                   hob_error *err); /* one line, 1000 bytes */
+/* A session in which nothing was said yet is stored, too: without this one that was never used leaves no trace. */
+HOB_API int hob_session_save(hob_session *s, hob_error *err);
 HOB_API int hob_session_add_tool(hob_session *s, const hob_tool *tool, hob_error *err);
 
 /* ---- state (hob/state.h) -------------------------------------------------------------------------------- */
@@ -267,6 +285,8 @@ HOB_API const hob_config *hob_session_config(
 HOB_API int hob_session_info(hob_session *s, hob_page **out, hob_error *err);
 /* The conversation as the model sees it: message events and results, oldest first. */
 HOB_API int hob_session_history(hob_session *s, hob_page **out, hob_error *err);
+/* The tools that the model is offered: rows {"name","description","schema","class","host"}. */
+HOB_API int hob_session_tools(hob_session *s, hob_page **out, hob_error *err);
 /* All messages as a tree: rows {"entry","parent","role","text","active"}. */
 HOB_API int hob_session_tree(hob_session *s, hob_page **out, hob_error *err);
 /* Stored events with seq > after: a durable cursor. */

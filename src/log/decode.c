@@ -194,3 +194,7 @@ int hob_event_read(hob_str json, hob_arena *a, hob_event **out, const hob_json *
 int hob_event_decode(hob_str json, hob_event **out, hob_error *err) {
     return hob_event_read(json, NULL, out, NULL, err);
 }
+
+int hob_event_from_json(hob_str json, hob_event **out, hob_error *err) {
+    return hob_event_decode(json, out, err);
+}

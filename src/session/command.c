@@ -13,6 +13,7 @@ typedef struct command {
     const hob_tool *tool;
     hob_page **page;
     int count;
+    hob_receipt receipt; /* what became of the message */
 } command;
 
 static int run_command(hob_session *s, command *c, void (*start)(hob_op *), hob_error *err) {
@@ -28,6 +29,14 @@ static void conclude(hob_op *op, int rc, const hob_error *err) {
         hob_op_done(op, rc, err);
     else
         hob_session_op_after(op->s, op);
+}
+
+/* The message itself, whatever was said before it. */
+static int give_input(command *c, hob_session *s, hob_error *err) {
+    c->receipt.seq = s->view->last_seq + 1;
+    int rc = hob_session_input(s, &c->in, err);
+    snprintf(c->receipt.run, sizeof c->receipt.run, "%s", s->run.id);
+    return rc;
 }
 
 /* New work is refused from the moment the session is being closed. */
@@ -53,7 +62,7 @@ static void prompt_now(hob_op *op) {
         if (rc >= 0) rc = hob_session_say_settings(s, &err);
         if (rc >= 0) rc = hob_session_repair(s, &err);
     }
-    if (rc >= 0) rc = hob_session_input(s, &c->in, &err);
+    if (rc >= 0) rc = give_input(c, s, &err);
     conclude(op, rc, &err);
 }
 
@@ -113,21 +122,6 @@ int hob_content_check(hob_str json, hob_error *err) {
     return rc;
 }
 
-int hob_session_prompt_content(hob_session *s, hob_str content, hob_error *err) {
-    command c = {.in = {.kind = HOB_INPUT_PROMPT, .content = content}};
-    hob_buf expanded;
-    int rc = hob_content_check(content, err);
-    if (rc >= 0) rc = hob_session_enter(s, err);
-    if (rc < 0) return rc;
-    hob_buf_init(&expanded, HOB_MESSAGE_MAX);
-    rc = hob_session_expand_content(s, content, &expanded, err);
-    if (rc > 0) c.in.content = hob_buf_str(&expanded);
-    if (rc >= 0) rc = run_command(s, &c, start_prompt, err);
-    hob_buf_finish(&expanded);
-    hob_session_leave(s);
-    return rc;
-}
-
 /* Whose words they are: only a user's can be a command. */
 typedef enum voice { USERS, MODELS } voice;
 
@@ -168,7 +162,7 @@ int hob_session_begin(hob_session *s, hob_str text, hob_error *err) {
 static void start_input(hob_op *op) {
     command *c = HOB_CONTAINER(op, command, op);
     hob_error err;
-    int rc = hob_session_input(op->s, &c->in, &err);
+    int rc = give_input(c, op->s, &err);
     conclude(op, rc, &err);
 }
 
@@ -185,6 +179,40 @@ static void start_queue(hob_op *op) {
         hob_op_done(op, rc, &err);
 }
 
+/* As much of it as the host's header knows. */
+static void give_receipt(hob_receipt *r, hob_receipt *out) {
+    r->size = out->size;
+    memcpy(out, r, HOB_MIN(out->size, sizeof *r));
+}
+
+static void (*start_of(hob_input_kind kind))(hob_op *) {
+    return kind == HOB_INPUT_PROMPT ? start_prompt : start_queue;
+}
+
+int hob_session_send(hob_session *s, hob_send how, hob_str content, hob_receipt *out,
+                     hob_error *err) {
+    static const hob_input_kind kinds[] = {HOB_INPUT_PROMPT, HOB_INPUT_STEER, HOB_INPUT_FOLLOW_UP};
+    if (how > HOB_SEND_FOLLOW_UP)
+        return hob_fail(err, HOB_EINVAL, 0, "there is no way %d to send", (int)how);
+    command c = {.in = {.kind = kinds[how], .content = content}};
+    hob_buf expanded;
+    int rc = hob_content_check(content, err);
+    if (rc >= 0) rc = hob_session_enter(s, err);
+    if (rc < 0) return rc;
+    hob_buf_init(&expanded, HOB_MESSAGE_MAX);
+    rc = hob_session_expand_content(s, content, &expanded, err);
+    if (rc > 0) c.in.content = hob_buf_str(&expanded);
+    if (rc >= 0) rc = run_command(s, &c, start_of(c.in.kind), err);
+    hob_buf_finish(&expanded);
+    hob_session_leave(s);
+    if (rc >= 0 && out) give_receipt(&c.receipt, out);
+    return rc;
+}
+
+int hob_session_prompt_content(hob_session *s, hob_str content, hob_error *err) {
+    return hob_session_send(s, HOB_SEND_PROMPT, content, NULL, err);
+}
+
 static int send_text(hob_session *s, hob_input_kind kind, hob_str text, hob_error *err) {
     hob_buf content;
     int rc = hob_session_enter(s, err);
@@ -193,7 +221,7 @@ static int send_text(hob_session *s, hob_input_kind kind, hob_str text, hob_erro
     rc = text_content(s, text, USERS, &content, err);
     if (rc >= 0) {
         command c = {.in = {.kind = kind, .content = hob_buf_str(&content)}};
-        rc = run_command(s, &c, kind == HOB_INPUT_PROMPT ? start_prompt : start_queue, err);
+        rc = run_command(s, &c, start_of(kind), err);
     }
     hob_buf_finish(&content);
     hob_session_leave(s);
@@ -385,6 +413,18 @@ int hob_session_set_title(hob_session *s, hob_str title, hob_error *err) {
         if ((unsigned char)title.p[i] < ' ')
             return hob_fail(err, HOB_EINVAL, 0, "a title is one line, without control characters");
     return run_command(s, &c, start_set_title, err);
+}
+
+static void start_save(hob_op *op) {
+    hob_error err;
+    int rc = hob_session_usable(op->s, &err);
+    if (rc >= 0 && !op->s->view->id.n) rc = hob_session_say_settings(op->s, &err);
+    conclude(op, rc, &err);
+}
+
+int hob_session_save(hob_session *s, hob_error *err) {
+    command c = {.count = 0};
+    return run_command(s, &c, start_save, err);
 }
 
 static void start_add_tool(hob_op *op) {

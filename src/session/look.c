@@ -184,17 +184,43 @@ int hob_session_workspace(hob_session *s, hob_page **out, hob_error *err) {
     return look(s, start_workspace, out, err);
 }
 
+static void add_tool(const hob_tool *t, hob_page *page) {
+    static const char *const classes[] = {"unsafe", "idempotent", "read_only"};
+    row r;
+    row_begin(&r);
+    hob_jsonw_kstr(&r.w, "name", hob_str_z(t->name));
+    hob_jsonw_kstr(&r.w, "description", hob_str_z(t->description));
+    hob_jsonw_kraw(&r.w, "schema", hob_str_z(t->schema));
+    hob_jsonw_kstr(&r.w, "class", hob_str_z(classes[t->class_]));
+    hob_jsonw_kbool(&r.w, "host", hob_tools_marked(t));
+    row_end(&r, page);
+}
+
+static void start_tools(hob_op *op) {
+    const hob_tool *t;
+    for (size_t i = 0; (t = hob_tools_at(op->s->tools, i)); i++)
+        if (hob_tools_find(op->s->tools, hob_str_z(t->name))) add_tool(t, page_of(op));
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_tools(hob_session *s, hob_page **out, hob_error *err) {
+    return look(s, start_tools, out, err);
+}
+
 /* ---- the conversation --------------------------------------------------------------------------------------- */
 
-static void start_history(hob_op *op) {
-    const hob_history *h = op->s->view->history;
-    if (!hob_session_thaw(op->s, op)) return;
+void hob_page_add_history(hob_page *p, const hob_history *h) {
     for (size_t i = 0; i < h->npath; i++) {
         const hob_node *n = &h->nodes[h->path[i]];
-        hob_page_add(page_of(op), n->event->json);
+        hob_page_add(p, n->event->json);
         for (size_t k = 0; k < n->nresults; k++)
-            if (n->results[k].event) hob_page_add(page_of(op), n->results[k].event->json);
+            if (n->results[k].event) hob_page_add(p, n->results[k].event->json);
     }
+}
+
+static void start_history(hob_op *op) {
+    if (!hob_session_thaw(op->s, op)) return;
+    hob_page_add_history(page_of(op), op->s->view->history);
     hob_op_done(op, HOB_OK, NULL);
 }
 

@@ -235,6 +235,10 @@ int hob_runtime_process(hob_runtime *rt) {
     return hob_loop_process(rt->loop);
 }
 
+const hob_config *hob_runtime_config(hob_runtime *rt) {
+    return rt->config;
+}
+
 void hob_runtime_wake(hob_runtime *rt) {
     atomic_store(&rt->woken, true);
     hob_loop_wake(rt->loop);

@@ -432,6 +432,7 @@ void hob_page_add(hob_page *p, hob_str row);
 void hob_page_set_next(hob_page *p, hob_str next);
 void hob_page_add_session(hob_page *p, const hob_store_session *row);
 void hob_page_add_run(hob_page *p, const hob_store_run *row);
+void hob_page_add_history(hob_page *p, const hob_history *h); /* look.c */
 /* manage.c */
 int hob_session_say_matches(hob_str prefix, int n, hob_error *err); /* none, or too many */
 int hob_store_events_page(hob_runtime *rt, hob_store *store, hob_str session, uint64_t after,

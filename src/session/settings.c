@@ -69,7 +69,7 @@ static int choose_model(hob_session *s, const hob_session_opts *o, hob_error *er
     return rc;
 }
 
-/* ---- policy and limits: the mode is this process's; one that the log remembers is never restored ------------------- */
+/* ---- policy and limits: the mode is this process's; one that the log remembers is only ever a narrower one ----------- */
 
 /* Rules of the configuration and of the caller, as one JSON list; later rules take nothing away. */
 static void join_rules(const hob_config *c, const char *path, const char *const *more,
@@ -102,6 +102,18 @@ static int set_mode(hob_config *c, const char *mode, hob_error *err) {
     int rc = hob_config_set(c, "permissions.mode", hob_buf_str(&word), HOB_ORIGIN_FLAG, err);
     hob_buf_finish(&word);
     return rc;
+}
+
+/* HOB_SESSION_KEEP_MODE: what the process allows is the most that the session's own mode can be. */
+static int keep_mode(const hob_session *s, hob_config *c, hob_error *err) {
+    hob_str own = s->view->permission_mode;
+    hob_mode most, mode;
+    char word[32];
+    if (!(s->flags & HOB_SESSION_KEEP_MODE) || hob_mode_from(own, &mode) < 0) return HOB_OK;
+    int rc = hob_mode_from(hob_config_str(c, "permissions.mode"), &most);
+    if (rc < 0 || hob_mode_wider(mode, most)) return rc;
+    snprintf(word, sizeof word, "%s", hob_mode_name(mode));
+    return set_mode(c, word, err);
 }
 
 /* 0 = not said. A limit beyond LIMIT_MAX is as good as none, and a double still holds it exactly. */
@@ -172,6 +184,7 @@ static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *e
     hob_config *c = hob_config_dup(s->rt->config);
     int rc = check_guards(c, err);
     if (rc >= 0) rc = set_wishes(c, o, err);
+    if (rc >= 0) rc = keep_mode(s, c, err);
     if (rc >= 0) rc = hob_policy_from_config(c, hob_str_z(s->cwd), &s->policy, err);
     if (rc >= 0) rc = hob_mode_from(hob_config_str(c, "permissions.mode"), &s->mode);
     if (rc >= 0) choose_limits(s, c);
