@@ -50,6 +50,12 @@ HOB_API int hob_runtime_create(const hob_runtime_opts *o, hob_runtime **out, hob
 /* Closes every session (parked and running work stays resumable), then frees. Not inside a callback. */
 HOB_API void hob_runtime_destroy(hob_runtime *rt);
 
+/* Called on the loop thread for every event that became durable, of all sessions open here, sub-agents too, whether
+ * anybody reads them or not. It only takes note: no call that waits. */
+typedef void (*hob_watch_fn)(hob_event *e, void *user);
+HOB_API int hob_runtime_watch(hob_runtime *rt, hob_watch_fn fn, void *user, hob_error *err);
+/* When it has returned, fn is not called any more. [any] */
+HOB_API int hob_runtime_unwatch(hob_runtime *rt, hob_watch_fn fn, void *user, hob_error *err);
 HOB_API const hob_config *hob_runtime_config(hob_runtime *rt); /* in force; the runtime's. [any] */
 
 /* Host loop mode. [loop] */

@@ -306,6 +306,7 @@ static void on_committed(int code, const hob_error *err, void *user) {
     }
     s->fresh = false;
     hob_session_tell_scopes(s, upto);
+    hob_session_tell_watchers(s, upto);
     if (upto > s->durable) s->durable = upto;
     if (open) hob_session_deliver(s);
     end_ops(&s->ops, s->durable);

@@ -108,6 +108,7 @@ static void close_parts(hob_runtime *rt) {
 }
 
 static void free_runtime(hob_runtime *rt) {
+    hob_runtime_drop_watchers(rt);
     hob_pool_destroy(rt->pool);
     while (rt->loop && hob_loop_process(rt->loop) > 0) {
     }
@@ -184,6 +185,7 @@ int hob_runtime_create(const hob_runtime_opts *given, hob_runtime **out, hob_err
     hob_runtime *rt = HOB_NEW(hob_runtime);
     hob_list_init(&rt->sessions);
     hob_list_init(&rt->memory_replies);
+    hob_list_init(&rt->watchers);
     init_locks(rt);
     rt->scratch = hob_arena_create(0);
     rt->mode = o.loop;

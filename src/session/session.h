@@ -45,6 +45,7 @@ struct hob_runtime {
     int64_t clock_base; /* wall time less monotonic time: sessions agree on what is newer */
     hob_list sessions;
     hob_list memory_replies; /* of the host, that are waited for */
+    hob_list watchers;       /* watch.c */
     unsigned depth;          /* > 0 while callbacks of the host run */
     hob_arena *scratch;      /* data of the event being folded */
     char fact_error[700];    /* about the call being decided */
@@ -418,6 +419,10 @@ int hob_session_begin(hob_session *s, hob_str text, hob_error *err);
 
 /* ---- wait.c: a predicate for hob_wait_for ----------------------------------------------------------------- */
 bool hob_session_at_rest(void *session);
+
+/* ---- watch.c: all events that become durable; before s->durable says so ----------------------------------- */
+void hob_session_tell_watchers(hob_session *s, uint64_t upto);
+void hob_runtime_drop_watchers(hob_runtime *rt);
 
 /* ---- result.c ------------------------------------------------------------------------------------------- */
 void hob_session_note_result(hob_session *s, const hob_event *e, const hob_json *data);

@@ -199,6 +199,39 @@ static void test_session_send__what_waits_in_a_stored_session_is_seen(void **sta
     host_finish(&r);
 }
 
+typedef struct seen {
+    char names[2000];
+    uint64_t last;
+    int out_of_order;
+} seen;
+
+static void on_watched(hob_event *e, void *user) {
+    seen *x = user;
+    size_t n = strlen(x->names);
+    snprintf(x->names + n, sizeof x->names - n, "%.*s ", HOB_FMT(hob_event_name(e)));
+    x->out_of_order += hob_event_seq(e) != x->last + 1;
+    x->last = hob_event_seq(e);
+}
+
+static void test_session_send__a_watcher_sees_each_durable_event_once(void **state) {
+    host r;
+    seen x = {.last = 0};
+    (void)state;
+    host_init(&r, hello);
+    r.ro.loop = HOB_LOOP_OWN_THREAD;
+    assert_ok(hob_runtime_create(&r.ro, &r.rt, &r.err), r.err);
+    assert_ok(hob_runtime_watch(r.rt, on_watched, &x, &r.err), r.err);
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "hi"), "completed");
+    assert_ok(hob_runtime_unwatch(r.rt, on_watched, &x, &r.err), r.err);
+    assert_string_equal(x.names, "session_opened run_started user_message model_call_started "
+                                 "assistant_message run_finished settled ");
+    assert_int_equal(x.out_of_order, 0);
+    assert_string_equal(host_prompt(&r, "hi"), "completed");
+    assert_int_equal(x.last, 7);
+    host_finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_send__tells_what_became_of_each_message),
@@ -208,6 +241,7 @@ int main(void) {
         cmocka_unit_test(test_session_send__a_kept_mode_is_never_wider_than_what_is_allowed),
         cmocka_unit_test(test_session_send__a_stored_conversation_is_what_the_open_one_is),
         cmocka_unit_test(test_session_send__what_waits_in_a_stored_session_is_seen),
+        cmocka_unit_test(test_session_send__a_watcher_sees_each_durable_event_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
