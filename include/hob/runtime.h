@@ -81,9 +81,11 @@ typedef struct hob_page_opts {
     const char *session; /* runs of this session only */
     const char *status;  /* runs with this status only */
     const char *cursor;
-    size_t limit;       /* 0 = 50 */
-    const char *parent; /* sessions that work for this one, the newest made first */
-    unsigned flags;     /* HOB_PAGE_… */
+    size_t limit;         /* 0 = 50 */
+    const char *parent;   /* sessions that work for this one, the newest made first */
+    unsigned flags;       /* HOB_PAGE_… */
+    const char *app_name; /* of this application only; rows have "app" and "user" */
+    const char *user_id;  /* and of this user of it only */
 } hob_page_opts;
 #define HOB_PAGE_OPTS_INIT                                                                         \
     { .size = sizeof(hob_page_opts) }
@@ -98,6 +100,20 @@ HOB_API int hob_runtime_runs(hob_runtime *rt, const hob_page_opts *o, hob_page *
 /* One row by id or unique prefix. HOB_ENOENT, HOB_EAMBIGUOUS. */
 HOB_API int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page **out,
                                      hob_error *err);
+
+/* Whose a session must be: what belongs to another is not there (HOB_ENOENT). NULL instead of one = whoever's. */
+typedef struct hob_tenant {
+    size_t size;
+    const char *app_name; /* NULL = any */
+    const char *user_id;  /* NULL = any; not without app_name */
+} hob_tenant;
+#define HOB_TENANT_INIT                                                                            \
+    { sizeof(hob_tenant), NULL, NULL }
+HOB_API int hob_runtime_find_session_of(hob_runtime *rt, const char *id, const hob_tenant *of,
+                                        hob_page **out, hob_error *err);
+/* One row by its whole id. HOB_ENOENT. */
+HOB_API int hob_runtime_find_run(hob_runtime *rt, const char *id, const hob_tenant *of,
+                                 hob_page **out, hob_error *err);
 /* Stored events with seq > after, as rows; `limit` 0 = 1000. The session may be owned by anybody. */
 HOB_API int hob_runtime_events(hob_runtime *rt, const char *session, uint64_t after, size_t limit,
                                hob_page **out, hob_error *err);

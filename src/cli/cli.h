@@ -116,6 +116,8 @@ int hob_cli_config(hob_cli *cli, bool trust, hob_error *err);
 /* The runtime (and the configuration, if that was not loaded), signals watched. */
 int hob_cli_start(hob_cli *cli, bool trust, hob_error *err);
 void hob_cli_stop(hob_cli *cli);
+/* A user without an application is one of hob's own. */
+const char *hob_cli_app(const char *app, const char *user);
 
 /* ---- tell.c: remarks on standard error ------------------------------------------------------- */
 void hob_tell_error(hob_cli *cli, const hob_error *err); /* "hob: …" */

@@ -7,7 +7,7 @@ typedef struct runs_opts {
     hob_common common;
     bool json, all;
     int64_t limit;
-    const char *cursor, *session, *status;
+    const char *cursor, *session, *status, *app, *user;
 } runs_opts;
 
 #define AT(member) offsetof(runs_opts, member)
@@ -18,6 +18,8 @@ static const hob_opt table[] = {
      "running|parked|completed|failed|cancelled|interrupted|limit", "list: that ended so"},
     {0, "limit", HOB_OPT_COUNT, AT(limit), "N", "list: rows at most (50)"},
     {0, "cursor", HOB_OPT_TEXT, AT(cursor), "CURSOR", "list: go on from here"},
+    {0, "app", HOB_OPT_TEXT, AT(app), "NAME", "list: of this application"},
+    {0, "user", HOB_OPT_TEXT, AT(user), "ID", "list: of this user of it (--app, else hob)"},
     HOB_COMMON_OPTS(runs_opts),
 };
 static const hob_opts opts = {table, HOB_ARRAY_LEN(table)};
@@ -58,6 +60,8 @@ static int list(hob_cli *cli, const runs_opts *o, hob_error *err) {
     q.status = o->status;
     q.cursor = o->cursor;
     q.limit = (size_t)o->limit;
+    q.app_name = hob_cli_app(o->app, o->user);
+    q.user_id = o->user;
     if (code >= 0) code = hob_runtime_runs(cli->rt, &q, &page, err);
     hob_free(session);
     if (code < 0) return code;
@@ -74,38 +78,19 @@ static int list(hob_cli *cli, const runs_opts *o, hob_error *err) {
 
 /* ---- resume ---------------------------------------------------------------------------------- */
 
-/* The session of a row that is the run meant; NULL if it is not. */
-static char *session_of(hob_str row, hob_str wanted) {
-    const hob_json *r = NULL;
-    char *found = NULL;
-    hob_arena *a = hob_arena_create(0);
-    if (hob_json_parse(a, row, NULL, &r, NULL) >= 0 &&
-        hob_str_eq(hob_json_get_str(r, "id"), wanted))
-        found = hob_dupz(hob_json_get_str(r, "session"));
-    hob_arena_destroy(a);
-    return found;
-}
-
-static int find_run(hob_cli *cli, const char *run, char **out, hob_error *err) {
-    hob_page_opts q = HOB_PAGE_OPTS_INIT;
-    char *cursor = NULL;
-    q.limit = 1000;
-    *out = NULL;
-    for (;;) {
-        hob_page *page = NULL;
-        q.cursor = cursor;
-        int code = hob_runtime_runs(cli->rt, &q, &page, err);
-        hob_free(cursor);
-        if (code < 0) return code;
-        for (size_t i = 0; i < hob_page_count(page) && !*out; i++)
-            *out = session_of(hob_page_row(page, i), hob_str_z(run));
-        cursor = hob_page_next(page).n && !*out ? hob_dupz(hob_page_next(page)) : NULL;
-        hob_page_destroy(page);
-        if (!cursor) break;
-    }
-    return *out ? HOB_OK
-                : hob_fail(err, HOB_ENOENT, 0,
-                           "there is no run or session %s; `hob runs list` lists them", run);
+/* The session of a run. The caller frees it. */
+static int session_of_run(hob_cli *cli, const char *run, char **out, hob_error *err) {
+    hob_page *page = NULL;
+    char session[160];
+    int code = hob_runtime_find_run(cli->rt, run, NULL, &page, err);
+    if (code == HOB_ENOENT)
+        return hob_fail(err, HOB_ENOENT, 0,
+                        "there is no run or session %.160s; `hob runs list` lists them", run);
+    if (code < 0) return code;
+    code = hob_json_field(hob_page_row(page, 0), "session", session, sizeof session);
+    if (code >= 0) *out = hob_dupz(hob_str_z(session));
+    hob_page_destroy(page);
+    return code;
 }
 
 static int resume(hob_cli *cli, const runs_opts *o, const char *wanted, hob_error *err) {
@@ -114,7 +99,7 @@ static int resume(hob_cli *cli, const runs_opts *o, const char *wanted, hob_erro
     char *session = NULL;
     int code = HOB_OK;
     if (wanted) code = session_id(cli, wanted, &session, err);
-    if (code == HOB_ENOENT) code = find_run(cli, wanted, &session, err);
+    if (code == HOB_ENOENT) code = session_of_run(cli, wanted, &session, err);
     if (code < 0) return code;
     ask.resume = (hob_maybe){wanted != NULL, session};
     if (o->json) ask.output_format = "stream-json";

@@ -10,7 +10,7 @@ typedef struct sessions_opts {
     hob_common common;
     bool json, all;
     int64_t limit;
-    const char *cursor;
+    const char *cursor, *app, *user;
 } sessions_opts;
 
 #define AT(member) offsetof(sessions_opts, member)
@@ -19,6 +19,8 @@ static const hob_opt table[] = {
     {0, "all", HOB_OPT_FLAG, AT(all), NULL, "list: of every folder, and sub-agents"},
     {0, "limit", HOB_OPT_COUNT, AT(limit), "N", "list: rows at most (50)"},
     {0, "cursor", HOB_OPT_TEXT, AT(cursor), "CURSOR", "list: go on from here"},
+    {0, "app", HOB_OPT_TEXT, AT(app), "NAME", "only of this application"},
+    {0, "user", HOB_OPT_TEXT, AT(user), "ID", "only of this user of it (--app, else hob)"},
     HOB_COMMON_OPTS(sessions_opts),
 };
 static const hob_opts opts = {table, HOB_ARRAY_LEN(table)};
@@ -51,6 +53,8 @@ static int list(hob_cli *cli, const sessions_opts *o, hob_error *err) {
     q.flags = o->all ? HOB_PAGE_ALL : 0;
     q.limit = (size_t)o->limit;
     q.cursor = o->cursor;
+    q.app_name = hob_cli_app(o->app, o->user);
+    q.user_id = o->user;
     int code = hob_runtime_sessions(cli->rt, &q, &page, err);
     if (code < 0) return code;
     if (o->json)
@@ -68,9 +72,13 @@ static int list(hob_cli *cli, const sessions_opts *o, hob_error *err) {
 /* ---- show ------------------------------------------------------------------------------------ */
 
 /* The row of the session that is meant: by id or its beginning, else the newest of this folder. */
-static int find(hob_cli *cli, const char *id, hob_page **out, hob_error *err) {
+static int find(hob_cli *cli, const sessions_opts *o, const char *id, hob_page **out,
+                hob_error *err) {
     hob_page_opts q = HOB_PAGE_OPTS_INIT;
-    if (id) return hob_runtime_find_session(cli->rt, id, out, err);
+    hob_tenant of = HOB_TENANT_INIT;
+    of.app_name = q.app_name = hob_cli_app(o->app, o->user);
+    of.user_id = q.user_id = o->user;
+    if (id) return hob_runtime_find_session_of(cli->rt, id, &of, out, err);
     q.cwd = cli->cwd;
     q.limit = 1;
     int code = hob_runtime_sessions(cli->rt, &q, out, err);
@@ -81,8 +89,9 @@ static int find(hob_cli *cli, const char *id, hob_page **out, hob_error *err) {
 }
 
 static void print_head(hob_cli *cli, const hob_json *r) {
-    static const char *const keys[] = {"id",    "title",       "cwd",    "model",   "state",
-                                       "owner", "forked_from", "parent", "created", "updated"};
+    static const char *const keys[] = {"id",    "title", "cwd",         "model",
+                                       "state", "owner", "forked_from", "parent",
+                                       "app",   "user",  "created",     "updated"};
     for (size_t i = 0; i < HOB_ARRAY_LEN(keys); i++) {
         hob_buf b;
         hob_str value = hob_json_get_str(r, keys[i]);
@@ -127,7 +136,7 @@ static int print_log(hob_cli *cli, const char *id, bool json, hob_error *err) {
 
 static int tree(hob_cli *cli, const sessions_opts *o, const char *wanted, hob_error *err) {
     hob_page *page = NULL;
-    int code = find(cli, wanted, &page, err);
+    int code = find(cli, o, wanted, &page, err);
     if (code < 0) return code;
     code = hob_sessions_tree(cli, hob_page_row(page, 0), o->json, err);
     hob_page_destroy(page);
@@ -139,7 +148,7 @@ static int show(hob_cli *cli, const sessions_opts *o, const char *wanted, bool s
                 hob_error *err) {
     hob_page *page = NULL;
     const hob_json *row = NULL;
-    int code = find(cli, wanted, &page, err);
+    int code = find(cli, o, wanted, &page, err);
     if (code < 0) return code;
     hob_arena *a = hob_arena_create(0);
     code = hob_json_parse(a, hob_page_row(page, 0), NULL, &row, err);

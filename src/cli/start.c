@@ -141,3 +141,7 @@ void hob_cli_stop(hob_cli *cli) {
     hob_out_flush(&cli->out);
     hob_set_log_sink(NULL, HOB_LOG_ERROR, NULL);
 }
+
+const char *hob_cli_app(const char *app, const char *user) {
+    return !app && user ? "hob" : app;
+}

@@ -8,7 +8,7 @@ typedef struct query {
     hob_store *store;
     hob_store_query q;
     hob_page *page;
-    hob_str id;
+    hob_str id, app, user;
     uint64_t after;
     size_t limit;
     int matches;
@@ -35,7 +35,19 @@ static int fill(hob_store_query *q, const hob_page_opts *given, hob_error *err) 
                            .cursor = hob_str_z(o.cursor),
                            .limit = o.limit,
                            .parent = hob_str_z(o.parent),
-                           .all = (o.flags & HOB_PAGE_ALL) != 0};
+                           .all = (o.flags & HOB_PAGE_ALL) != 0,
+                           .app = hob_str_z(o.app_name),
+                           .user = hob_str_z(o.user_id)};
+    return rc;
+}
+
+int hob_tenant_take(const hob_tenant *given, hob_str *app, hob_str *user, hob_error *err) {
+    hob_tenant of = HOB_TENANT_INIT;
+    int rc = given ? hob_take_options(&of, sizeof of, given, given->size, err) : HOB_OK;
+    *app = hob_str_z(of.app_name);
+    *user = hob_str_z(of.user_id);
+    if (rc >= 0 && user->n && !app->n)
+        rc = hob_fail(err, HOB_EINVAL, 0, "the user of which application? name it, too");
     return rc;
 }
 
@@ -82,7 +94,8 @@ static void on_found(int code, const hob_error *err, const hob_store_session *ro
 }
 
 static void find(query *q, hob_str cursor) {
-    hob_store_query all = {.cursor = cursor, .limit = 1000, .all = 1};
+    hob_store_query all = {
+        .cursor = cursor, .limit = 1000, .all = 1, .app = q->app, .user = q->user};
     q->store->ops->sessions(q->store, &all, on_found, q);
 }
 
@@ -103,7 +116,8 @@ static void start_find(hob_op *op) {
         find(q, HOB_STR_NULL);
         return;
     }
-    q->store->ops->own(q->store, q->id, HOB_OWN_READ, NULL, on_exact, q);
+    hob_store_session of = {.app = q->app, .user = q->user};
+    q->store->ops->own(q->store, q->id, HOB_OWN_READ, &of, on_exact, q);
 }
 
 int hob_session_say_matches(hob_str prefix, int n, hob_error *err) {
@@ -114,9 +128,15 @@ int hob_session_say_matches(hob_str prefix, int n, hob_error *err) {
                     HOB_FMT(prefix));
 }
 
-int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page **out, hob_error *err) {
+int hob_runtime_find_session_of(hob_runtime *rt, const char *id, const hob_tenant *of,
+                                hob_page **out, hob_error *err) {
     query q = {.id = hob_str_z(id)};
-    return ask(rt, &q, start_find, out, err);
+    int rc = hob_tenant_take(of, &q.app, &q.user, err);
+    return rc < 0 ? rc : ask(rt, &q, start_find, out, err);
+}
+
+int hob_runtime_find_session(hob_runtime *rt, const char *id, hob_page **out, hob_error *err) {
+    return hob_runtime_find_session_of(rt, id, NULL, out, err);
 }
 
 /* ---- runs --------------------------------------------------------------------------------------------------- */
@@ -138,6 +158,24 @@ int hob_runtime_runs(hob_runtime *rt, const hob_page_opts *o, hob_page **out, ho
     query q = {.limit = 0};
     int rc = fill(&q.q, o, err);
     return rc < 0 ? rc : ask(rt, &q, start_runs, out, err);
+}
+
+int hob_runtime_find_run(hob_runtime *rt, const char *id, const hob_tenant *of, hob_page **out,
+                         hob_error *err) {
+    query q = {.q = {.run = hob_str_z(id), .limit = 1}};
+    hob_page *page;
+    int rc = hob_tenant_take(of, &q.q.app, &q.q.user, err);
+    if (rc >= 0 && hob_id_valid(q.q.run)) {
+        rc = ask(rt, &q, start_runs, &page, err);
+        if (rc < 0) return rc;
+        if (hob_page_count(page)) {
+            *out = page;
+            return HOB_OK;
+        }
+        hob_page_destroy(page);
+    }
+    if (rc < 0) return rc;
+    return hob_fail(err, HOB_ENOENT, 0, "there is no run %.160s: `hob runs list` shows them", id);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------- */

@@ -11,8 +11,6 @@
 
 #include <unistd.h>
 
-enum { SYSTEM_MAX = 1u << 20 };
-
 typedef struct opening {
     hob_op op;
     const hob_session_opts *o;
@@ -25,59 +23,6 @@ typedef struct opening {
     hob_opened_fn then;
     hob_error memory; /* why there is none; code HOB_OK = it is fine */
 } opening;
-
-hob_session *hob_session_new(hob_runtime *rt) {
-    hob_session *s = HOB_NEW(hob_session);
-    s->rt = rt;
-    hob_list_init(&s->link);
-    hob_list_init(&s->ops);
-    hob_list_init(&s->flights);
-    hob_list_init(&s->tasks);
-    hob_list_init(&s->tracker.children);
-    hob_list_init(&s->temps);
-    hob_list_init(&s->memory_calls);
-    hob_list_init(&s->taught);
-    hob_list_init(&s->strands);
-    hob_list_init(&s->readers);
-    hob_reader_init(&s->reader, s);
-    hob_buf_init(&s->system, SYSTEM_MAX);
-    hob_buf_init(&s->context_origins, SYSTEM_MAX);
-    s->tools = hob_tools_create();
-    s->view = hob_view_create();
-    hob_run_init(&s->run, hob_str_z(s->id));
-    hob_strand_init(&s->own, s, &s->run);
-    return s;
-}
-
-void hob_session_free(hob_session *s) {
-    hob_list_remove(&s->link);
-    hob_timer_stop(&s->kick);
-    hob_crew_destroy(s->crew);
-    hob_session_drop_strands(s);
-    hob_strand_finish(&s->own);
-    hob_session_drop_readers(s);
-    hob_session_drop_memory(s);
-    hob_builtins_destroy(s->builtins);
-    hob_tools_destroy(s->tools);
-    hob_workspace_close(s->workspace);
-    hob_policy_destroy(s->policy);
-    hob_definitions_destroy(s->definitions);
-    hob_definitions_destroy(s->agents);
-    hob_tracker_finish(s);
-    hob_reader_finish(&s->reader);
-    hob_run_finish(&s->run);
-    hob_view_destroy(s->view);
-    hob_session_drop_temps(s);
-    for (size_t i = 0; i < s->ntail; i++) hob_event_unref(s->tail[i]);
-    hob_free(s->tail);
-    hob_buf_finish(&s->system);
-    hob_buf_finish(&s->context_origins);
-    hob_free(s->cwd);
-    hob_free(s->model_name);
-    hob_free(s->app_name);
-    hob_free(s->user_id);
-    hob_free(s);
-}
 
 static void on_kick(hob_timer *t) {
     hob_session *s = HOB_CONTAINER(t, hob_session, kick);
@@ -194,6 +139,12 @@ static bool load_again(opening *op, hob_str from, hob_loaded_fn then) {
     return true;
 }
 
+/* Who makes a session says whose it is; who opens one need not. */
+static void set_tenant(const hob_session *s, hob_store_session *row) {
+    row->app = s->app_name ? hob_str_z(s->app_name) : HOB_STR("hob");
+    row->user = s->user_id ? hob_str_z(s->user_id) : HOB_STR("local");
+}
+
 static void on_original(hob_session *s, int code, const hob_error *err, void *user) {
     opening *op = user;
     hob_store_session row;
@@ -208,6 +159,7 @@ static void on_original(hob_session *s, int code, const hob_error *err, void *us
     row = (hob_store_session){
         .id = hob_str_z(s->id), .cwd = hob_str_z(s->cwd), .state = HOB_STR("idle")};
     row.parent = hob_str_z(s->forked_from);
+    set_tenant(s, &row);
     row.created_ms = row.updated_ms = hob_session_now(s);
     hob_list_push(&s->rt->sessions, &s->link);
     s->inflight++;
@@ -251,22 +203,33 @@ static void on_owned(int code, const hob_error *err, const hob_store_session *ro
     hob_session_load(s, hob_str_z(s->id), on_loaded, op);
 }
 
-static bool is_open(const hob_session *s) {
+static const hob_session *open_already(const hob_session *s) {
     HOB_LIST_EACH (it, &s->rt->sessions) {
         const hob_session *other = HOB_CONTAINER(it, hob_session, link);
-        if (other != s && other->store == s->store && !strcmp(other->id, s->id)) return true;
+        if (other != s && other->store == s->store && !strcmp(other->id, s->id)) return other;
     }
-    return false;
+    return NULL;
+}
+
+static bool differ(const char *wanted, const char *is) {
+    return wanted && is && strcmp(wanted, is) != 0;
+}
+
+/* Whose it is not, is told nothing of it. */
+static int say_open(const hob_session *s, const hob_session *other, hob_error *err) {
+    if (differ(s->app_name, other->app_name) || differ(s->user_id, other->user_id))
+        return hob_session_say_matches(hob_str_z(s->id), 0, err);
+    return hob_fail(err, HOB_EBUSY, 0, "session %s is open in this program (pid %d) already", s->id,
+                    (int)getpid());
 }
 
 /* The store lets its own process own twice: two of us on one log is for us to prevent. */
 static void own(opening *op, int flags) {
     hob_session *s = op->s;
+    const hob_session *other = open_already(s);
     hob_error err;
-    if (is_open(s)) {
-        hob_fail(&err, HOB_EBUSY, 0, "session %s is open in this program (pid %d) already", s->id,
-                 (int)getpid());
-        give_up(op, HOB_EBUSY, &err);
+    if (other) {
+        give_up(op, say_open(s, other, &err), &err);
         return;
     }
     hob_list_push(&s->rt->sessions, &s->link);
@@ -278,6 +241,9 @@ static void own(opening *op, int flags) {
         row.parent = hob_str_z(op->given->parent->id);
         row.child = 1;
     }
+    row.app = hob_str_z(s->app_name);
+    row.user = hob_str_z(s->user_id);
+    if (flags & HOB_OWN_CREATE) set_tenant(s, &row);
     s->fresh = flags & HOB_OWN_CREATE;
     s->inflight++;
     s->store->ops->own(s->store, hob_str_z(s->id), flags, &row, on_owned, op);
@@ -298,6 +264,12 @@ static void found(opening *op, hob_str id) {
 /* ---- find -------------------------------------------------------------------------------------------------------- */
 
 static void find_newest(opening *op, hob_str cursor);
+
+static void limit_to_tenant(const hob_session *s, hob_store_query *q) {
+    q->app = hob_str_z(s->app_name);
+    if (s->user_id && !s->app_name) q->app = HOB_STR("hob");
+    q->user = hob_str_z(s->user_id);
+}
 
 /* One that was opened and never used, here or in another process, is nothing to continue. */
 static void on_newest(int code, const hob_error *err, const hob_store_session *rows, size_t n,
@@ -324,6 +296,7 @@ static void on_newest(int code, const hob_error *err, const hob_store_session *r
 
 static void find_newest(opening *op, hob_str cursor) {
     hob_store_query q = {.cwd = hob_str_z(op->s->cwd), .cursor = cursor, .limit = 10};
+    limit_to_tenant(op->s, &q);
     op->s->inflight++;
     op->s->store->ops->sessions(op->s->store, &q, on_newest, op);
 }
@@ -353,6 +326,7 @@ static void on_candidates(int code, const hob_error *err, const hob_store_sessio
 
 static void search(opening *op, hob_str cursor) {
     hob_store_query q = {.cursor = cursor, .limit = 1000, .all = 1};
+    limit_to_tenant(op->s, &q);
     op->s->inflight++;
     op->s->store->ops->sessions(op->s->store, &q, on_candidates, op);
 }
@@ -381,7 +355,8 @@ static void look_up(opening *op) {
         return;
     }
     op->s->inflight++;
-    op->s->store->ops->own(op->s->store, op->prefix, HOB_OWN_READ, NULL, on_exact, op);
+    hob_store_session of = {.app = hob_str_z(op->s->app_name), .user = hob_str_z(op->s->user_id)};
+    op->s->store->ops->own(op->s->store, op->prefix, HOB_OWN_READ, &of, on_exact, op);
 }
 
 /* A model over HTTP will want libcurl: it is loaded on the pool while the session is opened. */

@@ -69,6 +69,8 @@ void hob_page_add_session(hob_page *p, const hob_store_session *r) {
     hob_jsonw_kstr(&w, "state", r->state);
     hob_jsonw_kstr_opt(&w, "owner", r->owner);
     hob_jsonw_kstr_opt(&w, r->child ? "parent" : "forked_from", r->parent);
+    hob_jsonw_kstr(&w, "app", r->app);
+    hob_jsonw_kstr(&w, "user", r->user);
     write_time(&w, "created", r->created_ms);
     write_time(&w, "updated", r->updated_ms);
     hob_jsonw_kint(&w, "messages", r->messages);
@@ -90,6 +92,8 @@ void hob_page_add_run(hob_page *p, const hob_store_run *r) {
     hob_jsonw_kstr_opt(&w, "reason", r->reason);
     hob_jsonw_kstr_opt(&w, "prompt", r->prompt);
     hob_jsonw_kstr_opt(&w, "owner", r->owner);
+    hob_jsonw_kstr(&w, "app", r->app);
+    hob_jsonw_kstr(&w, "user", r->user);
     write_time(&w, "started", r->started_ms);
     write_time(&w, "finished", r->finished_ms);
     hob_jsonw_object_end(&w);

@@ -439,6 +439,7 @@ void hob_page_add_session(hob_page *p, const hob_store_session *row);
 void hob_page_add_run(hob_page *p, const hob_store_run *row);
 void hob_page_add_history(hob_page *p, const hob_history *h); /* look.c */
 /* manage.c */
+int hob_tenant_take(const hob_tenant *given, hob_str *app, hob_str *user, hob_error *err);
 int hob_session_say_matches(hob_str prefix, int n, hob_error *err); /* none, or too many */
 int hob_store_events_page(hob_runtime *rt, hob_store *store, hob_str session, uint64_t after,
                           size_t limit, hob_page **out, hob_error *err);
@@ -540,8 +541,9 @@ void hob_session_try_release(hob_session *s); /* if nothing is waited for any mo
 /* A store call was answered. False: the session is being let go of, start nothing more. */
 bool hob_session_arrived(hob_session *s);
 
-/* ---- open.c ----------------------------------------------------------------------------------------- */
+/* ---- life.c, open.c ----------------------------------------------------------------------------------- */
 hob_session *hob_session_new(hob_runtime *rt);
+void hob_session_free(hob_session *s);
 /* hob_session_create with what a parent gives; `in` lives as long as the session. */
 int hob_session_create_for(hob_runtime *rt, const hob_session_opts *o, const hob_inherited *in,
                            hob_session **out, hob_error *err);
@@ -550,6 +552,5 @@ typedef void (*hob_opened_fn)(hob_task *t, hob_session *s, int code, const hob_e
 void hob_session_open_child(hob_task *t, hob_opened_fn then);
 /* What follows from the log as it was found: an unfinished run is resumed, settled or left alone. */
 int hob_session_take_up(hob_session *s, hob_on_unfinished want, hob_error *err);
-void hob_session_free(hob_session *s);
 
 #endif

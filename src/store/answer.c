@@ -69,6 +69,11 @@ void hob_store_req_finish(hob_store_req *r) {
     hob_free(r);
 }
 
+bool hob_store_req_may(const hob_store_req *r, const hob_store_session *row) {
+    return (!r->row.app.n || hob_str_eq(r->row.app, row->app)) &&
+           (!r->row.user.n || hob_str_eq(r->row.user, row->user));
+}
+
 /* ---- what both stores say in the same words ----------------------------------------------- */
 
 int hob_store_say_absent(hob_error *err, hob_str session) {

@@ -69,8 +69,8 @@ static int recall(hob_ram *m, hob_store_req *r) {
 }
 
 static void log_destroy(hob_ram_log *g) {
-    const hob_str all[] = {g->row.id,    g->row.cwd,    g->row.title,
-                           g->row.model, g->row.parent, g->row.state};
+    const hob_str all[] = {g->row.id,     g->row.cwd,   g->row.title, g->row.model,
+                           g->row.parent, g->row.state, g->row.app,   g->row.user};
     for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) hob_free((void *)all[i].p);
     for (size_t i = 0; i < g->nevents; i++) hob_free((void *)g->events[i].json.p);
     hob_free(g->events);
@@ -98,6 +98,8 @@ static hob_ram_log *create(hob_ram *m, const hob_store_req *r) {
     set_str(&g->row.id, r->session);
     set_row(&g->row, &r->row);
     g->row.child = r->row.child;
+    set_str(&g->row.app, r->row.app);
+    set_str(&g->row.user, r->row.user);
     hob_map_put(m->logs, r->session, g);
     return g;
 }
@@ -106,7 +108,7 @@ static int own(hob_ram *m, hob_store_req *r) {
     hob_ram_log *g = hob_map_get(m->logs, r->session);
     if (g && (r->flags & HOB_OWN_CREATE))
         return hob_store_say_exists(hob_store_req_err(r), r->session);
-    if (!g && !(r->flags & HOB_OWN_CREATE))
+    if (!(r->flags & HOB_OWN_CREATE) && (!g || !hob_store_req_may(r, &g->row)))
         return hob_store_say_absent(hob_store_req_err(r), r->session);
     if (!g) g = create(m, r);
     if (!(r->flags & HOB_OWN_READ) && !is_owned(g)) {

@@ -53,7 +53,12 @@ static bool by_number(const hob_store_query *q) {
     return q->parent.n || q->all;
 }
 
+static bool is_of(const hob_store_query *q, const hob_store_session *row) {
+    return wants(q->app, row->app) && wants(q->user, row->user);
+}
+
 static bool fits(const hob_store_query *q, const hob_store_session *row) {
+    if (!is_of(q, row)) return false;
     if (q->parent.n) return row->child && hob_str_eq(q->parent, row->parent);
     return q->all || (!row->child && wants(q->cwd, row->cwd));
 }
@@ -76,6 +81,13 @@ int hob_ram_sessions(hob_ram *m, hob_store_req *r) {
     return 0;
 }
 
+/* One that is named is that one, whatever its status. */
+static bool run_fits(const hob_store_query *q, const hob_ram_run *k) {
+    if (!is_of(q, &k->log->row)) return false;
+    if (q->run.n) return hob_str_eq(q->run, k->run.id);
+    return wants(q->session, k->run.session) && wants(q->status, k->run.status);
+}
+
 int hob_ram_runs(hob_ram *m, hob_store_req *r) {
     place top, *found = hob_alloc((hob_map_count(m->runs) + 1) * sizeof(*found));
     size_t n = 0, at = 0;
@@ -83,8 +95,7 @@ int hob_ram_runs(hob_ram *m, hob_store_req *r) {
     hob_store_cursor_parse(r->query.cursor, &top.ms, &top.id, NULL);
     while (hob_map_next(m->runs, &at, NULL, &value)) {
         hob_ram_run *k = value;
-        if (wants(r->query.session, k->run.session) && wants(r->query.status, k->run.status) &&
-            is_below(k->run.started_ms, k->id, &top))
+        if (run_fits(&r->query, k) && is_below(k->run.started_ms, k->id, &top))
             found[n++] = (place){k->run.started_ms, k->id, k};
     }
     r->n = cut_page(r, found, n);
@@ -92,6 +103,8 @@ int hob_ram_runs(hob_ram *m, hob_store_req *r) {
     for (size_t i = 0; i < r->n; i++) {
         const hob_ram_run *k = found[i].item;
         r->runs[i] = k->run;
+        r->runs[i].app = k->log->row.app;
+        r->runs[i].user = k->log->row.user;
         if (!k->run.finished_ms) r->runs[i].owner = k->log->row.owner;
     }
     hob_free(found);

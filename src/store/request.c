@@ -32,8 +32,8 @@ void hob_pack_str(hob_pack *p, hob_str *s) {
 }
 
 static void pack_row(pack *p, hob_store_session *row) {
-    hob_str *all[] = {&row->id,     &row->cwd,   &row->title, &row->model,
-                      &row->parent, &row->state, &row->owner};
+    hob_str *all[] = {&row->id,    &row->cwd,   &row->title, &row->model, &row->parent,
+                      &row->state, &row->owner, &row->app,   &row->user};
     for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) pack_str(p, all[i]);
 }
 
@@ -107,15 +107,17 @@ static void pack_appends(pack *p, hob_store_req *r) {
     if (to) r->appends = to;
 }
 
+static void pack_query(pack *p, hob_store_query *q) {
+    hob_str *all[] = {&q->cwd,    &q->session, &q->status, &q->cursor,
+                      &q->parent, &q->app,     &q->user,   &q->run};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) pack_str(p, all[i]);
+}
+
 static void pack_request(pack *p, hob_store_req *r) {
     pack_bytes(p, r, sizeof(*r), alignof(max_align_t));
     if (p->base) r = (hob_store_req *)(void *)p->base;
     pack_str(p, &r->session);
-    pack_str(p, &r->query.cwd);
-    pack_str(p, &r->query.session);
-    pack_str(p, &r->query.status);
-    pack_str(p, &r->query.cursor);
-    pack_str(p, &r->query.parent);
+    pack_query(p, &r->query);
     pack_str(p, &r->app);
     pack_str(p, &r->tenant);
     pack_row(p, &r->row);
@@ -193,6 +195,8 @@ static void check_row(hob_store_req *r, const hob_store_session *row) {
     check_size(r, row->model.n, HOB_STORE_TEXT_MAX, "bytes of the model of a session");
     check_size(r, row->parent.n, HOB_STORE_TEXT_MAX, "bytes of the parent of a session");
     check_size(r, row->state.n, HOB_STORE_TEXT_MAX, "bytes of the state of a session");
+    check_size(r, row->app.n, HOB_STORE_TEXT_MAX, "bytes of the application of a session");
+    check_size(r, row->user.n, HOB_STORE_TEXT_MAX, "bytes of the user of a session");
 }
 
 static void check_runs(hob_store_req *r, const hob_store_append *a) {
@@ -312,7 +316,10 @@ void hob_store_front_own(hob_store *s, hob_str session, int flags, const hob_sto
     hob_store_req r = {.op = HOB_OP_OWN, .session = session, .flags = flags, .user = user};
     r.call.own = done;
     check_id(&r, session, "session");
-    if (flags & HOB_OWN_CREATE) complete_row(&r, row, ((hob_store_front *)s)->clock);
+    if (flags & HOB_OWN_CREATE)
+        complete_row(&r, row, ((hob_store_front *)s)->clock);
+    else if (row)
+        r.row = (hob_store_session){.app = row->app, .user = row->user};
     if (r.code >= 0 && flags != 0 && flags != HOB_OWN_CREATE && flags != HOB_OWN_READ)
         r.code = hob_fail(hob_store_req_err(&r), HOB_EINVAL, 0,
                           "flags %d: own, create or read a session, one of them", flags);
@@ -369,6 +376,11 @@ static void take_query(hob_store_req *r, const hob_store_query *q) {
     check_size(r, q->cwd.n, HOB_STORE_TEXT_MAX, "bytes of a folder");
     check_size(r, q->status.n, HOB_STORE_TEXT_MAX, "bytes of a status");
     check_size(r, q->parent.n, HOB_STORE_TEXT_MAX, "bytes of a parent");
+    check_size(r, q->app.n, HOB_STORE_TEXT_MAX, "bytes of the name of an application");
+    check_size(r, q->user.n, HOB_STORE_TEXT_MAX, "bytes of the id of a user");
+    if (r->code >= 0 && q->user.n && !q->app.n)
+        r->code = hob_fail(hob_store_req_err(r), HOB_EINVAL, 0,
+                           "the user of which application? name it, too");
 }
 
 void hob_store_front_sessions(hob_store *s, const hob_store_query *q, hob_store_sessions_fn done,
@@ -385,6 +397,7 @@ void hob_store_front_runs(hob_store *s, const hob_store_query *q, hob_store_runs
     r.call.runs = done;
     take_query(&r, q);
     if (q->session.n) check_id(&r, q->session, "session");
+    if (q->run.n) check_id(&r, q->run, "run");
     send(s, &r);
 }
 

@@ -53,7 +53,7 @@ typedef struct hob_store_req {
     int flags;
     uint64_t epoch, after;
     size_t limit, max_bytes;
-    hob_store_session row; /* of a session to be made, complete */
+    hob_store_session row; /* of a session to be made, complete; of others only app and user */
     hob_store_append *appends;
     size_t nappends, nevents, bytes; /* bytes: of all events */
     hob_store_query query;
@@ -138,6 +138,8 @@ hob_error *hob_store_req_err(hob_store_req *r);   /* to be filled by hob_fail */
 hob_arena *hob_store_req_mem(hob_store_req *r);   /* for the answer */
 bool hob_store_req_reads(const hob_store_req *r); /* changes nothing */
 bool hob_store_req_touches(const hob_store_req *r, hob_str session);
+/* The session is whose the request says, or it does not say. */
+bool hob_store_req_may(const hob_store_req *r, const hob_store_session *row);
 void hob_store_req_fail(hob_store_req *r, const hob_error *err);
 void hob_store_req_finish(hob_store_req *r); /* calls back, then frees */
 

@@ -11,25 +11,33 @@ typedef struct holder {
     int64_t num, pid; /* num 0: no such session */
     uint64_t epoch;
     bool mine, alive; /* neither: nobody's */
+    bool of_others;   /* it is not whose the request says */
     char name[128];
 } holder;
 
+static hob_str column(sqlite3_stmt *st, int at) {
+    return hob_str_z((const char *)sqlite3_column_text(st, at));
+}
+
 /* Who holds it; what a dead owner left is cleared away. */
-static int look(hob_sqlite *s, hob_str session, holder *h) {
+static int look(hob_sqlite *s, const hob_store_req *r, holder *h) {
+    hob_str session = r->session;
     *h = (holder){0};
     sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_SESSION_BY_ID);
     if (!st || hob_sqlite_seat_forget(s, session) < 0) return -1;
     hob_sqlite_bind_str(st, 1, session);
     int rc = sqlite3_step(st);
     if (rc == SQLITE_ROW) {
-        hob_str owner = hob_str_z((const char *)sqlite3_column_text(st, 7));
+        hob_str owner = column(st, 7);
         h->num = sqlite3_column_int64(st, 0);
         h->pid = sqlite3_column_int64(st, 9);
         h->epoch = (uint64_t)sqlite3_column_int64(st, 10);
         h->mine = hob_str_eqz(owner, s->owner.id);
         h->alive = owner.n && !h->mine && hob_owner_alive(s->owners_path, owner);
         if (owner.n && !h->mine && !h->alive) hob_owner_forget(s->owners_path, owner);
-        hob_str name = hob_str_z((const char *)sqlite3_column_text(st, 8));
+        hob_store_session of = {.app = column(st, 16), .user = column(st, 17)};
+        h->of_others = !hob_store_req_may(r, &of);
+        hob_str name = column(st, 8);
         name.n = hob_utf8_prefix(name, sizeof(h->name) - 1);
         memcpy(h->name, name.p, name.n);
     }
@@ -71,6 +79,8 @@ static int add(hob_sqlite *s, const hob_store_req *r) {
     sqlite3_bind_int64(st, 10, row->updated_ms);
     sqlite3_bind_int64(st, 11, row->messages);
     sqlite3_bind_int64(st, 12, row->child);
+    hob_sqlite_bind_str(st, 13, row->app);
+    hob_sqlite_bind_str(st, 14, row->user);
     if (hob_sqlite_run(st) < 0) return -1;
     return run_for(s, HOB_SQL_HEAD_ADD, sqlite3_last_insert_rowid(s->conn->db));
 }
@@ -101,10 +111,10 @@ static int answer(hob_sqlite *s, hob_store_req *r) {
 int hob_sqlite_own(hob_sqlite *s, hob_store_req *r) {
     holder h;
     bool create = (r->flags & HOB_OWN_CREATE) != 0;
-    if (look(s, r->session, &h) < 0) return -1;
+    if (look(s, r, &h) < 0) return -1;
     if (h.num && create)
         r->code = hob_store_say_exists(hob_store_req_err(r), r->session);
-    else if (!h.num && !create)
+    else if (!create && (!h.num || h.of_others))
         r->code = hob_store_say_absent(hob_store_req_err(r), r->session);
     else if (h.alive)
         r->code = say_busy(hob_store_req_err(r), r->session, &h);
@@ -115,7 +125,7 @@ int hob_sqlite_own(hob_sqlite *s, hob_store_req *r) {
 
 int hob_sqlite_release(hob_sqlite *s, hob_store_req *r) {
     holder h;
-    if (look(s, r->session, &h) < 0) return -1;
+    if (look(s, r, &h) < 0) return -1;
     hob_store_append as = {.session = r->session, .epoch = r->epoch};
     if (!h.num)
         r->code = hob_store_say_absent(hob_store_req_err(r), r->session);
@@ -130,7 +140,7 @@ int hob_sqlite_remove(hob_sqlite *s, hob_store_req *r) {
     static const int steps[] = {HOB_SQL_RUN_DELETE, HOB_SQL_TRASH_ADD, HOB_SQL_SNAPSHOT_DELETE,
                                 HOB_SQL_HEAD_DELETE, HOB_SQL_SESSION_DELETE};
     holder h;
-    if (look(s, r->session, &h) < 0) return -1;
+    if (look(s, r, &h) < 0) return -1;
     if (!h.num)
         r->code = hob_store_say_absent(hob_store_req_err(r), r->session);
     else if (h.alive || h.mine)

@@ -37,6 +37,8 @@ void hob_sqlite_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_s
         .last_seq = (uint64_t)sqlite3_column_int64(st, 13),
         .messages = sqlite3_column_int64(st, 14),
         .child = sqlite3_column_int(st, 15),
+        .app = hob_sqlite_bytes(st, 16, mem),
+        .user = hob_sqlite_bytes(st, 17, mem),
     };
 }
 
@@ -50,6 +52,8 @@ static void run_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_r
         .prompt = hob_sqlite_bytes(st, 5, mem),
         .started_ms = sqlite3_column_int64(st, 6),
         .finished_ms = sqlite3_column_int64(st, 7),
+        .app = hob_sqlite_bytes(st, 10, mem),
+        .user = hob_sqlite_bytes(st, 11, mem),
     };
     if (!out->finished_ms) out->owner = holder_of(s, st, 8, mem);
 }
@@ -155,33 +159,39 @@ static int session_read(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {
         r->n = 1;
     }
     if (hob_sqlite_end(st, step) < 0) return hob_sqlite_fail(c, hob_store_req_err(r));
-    return r->n ? 0 : hob_store_say_absent(hob_store_req_err(r), r->session);
+    bool there = r->n && hob_store_req_may(r, r->rows);
+    return there ? 0 : hob_store_say_absent(hob_store_req_err(r), r->session);
 }
 
 static int list_sql(const hob_store_req *r) {
     const hob_store_query *q = &r->query;
-    if (r->op == HOB_OP_SESSIONS)
-        return q->parent.n ? HOB_SQL_SESSIONS_OF
-               : q->all    ? HOB_SQL_SESSIONS_ALL
-               : q->cwd.n  ? HOB_SQL_SESSIONS_CWD
-                           : HOB_SQL_SESSIONS;
-    if (q->session.n) return q->status.n ? HOB_SQL_RUNS_BOTH : HOB_SQL_RUNS_SESSION;
-    return q->status.n ? HOB_SQL_RUNS_STATUS : HOB_SQL_RUNS;
+    bool tenant = q->user.n > 0; /* the application alone leads no index */
+    if (r->op == HOB_OP_SESSIONS) {
+        if (q->parent.n) return HOB_SQL_SESSIONS_OF;
+        if (q->all) return tenant ? HOB_SQL_SESSIONS_TENANT_ALL : HOB_SQL_SESSIONS_ALL;
+        return q->cwd.n ? HOB_SQL_SESSIONS_CWD
+               : tenant ? HOB_SQL_SESSIONS_TENANT
+                        : HOB_SQL_SESSIONS;
+    }
+    if (q->run.n) return HOB_SQL_RUN_BY_ID;
+    if (q->session.n) return HOB_SQL_RUNS_SESSION;
+    return tenant ? HOB_SQL_RUNS_TENANT : q->status.n ? HOB_SQL_RUNS_STATUS : HOB_SQL_RUNS;
 }
 
+/* Every list has the same parameters, and uses some of them. */
 static void bind_query(sqlite3_stmt *st, const hob_store_req *r) {
+    const hob_store_query *q = &r->query;
+    bool sessions = r->op == HOB_OP_SESSIONS;
     int64_t ms, id;
-    hob_store_cursor_parse(r->query.cursor, &ms, &id, NULL); /* was checked when it came in */
+    hob_store_cursor_parse(q->cursor, &ms, &id, NULL); /* was checked when it came in */
     sqlite3_bind_int64(st, 1, ms);
     sqlite3_bind_int64(st, 2, id);
     sqlite3_bind_int64(st, 3, (int64_t)r->limit + 1); /* one more: is there a next page? */
-    if (r->op == HOB_OP_SESSIONS) {
-        hob_str which = r->query.parent.n ? r->query.parent : r->query.cwd;
-        if (sqlite3_bind_parameter_count(st) > 3) hob_sqlite_bind_str(st, 4, which);
-        return;
-    }
-    if (r->query.session.n) hob_sqlite_bind_str(st, 4, r->query.session);
-    if (r->query.status.n) hob_sqlite_bind_str(st, 5, r->query.status);
+    hob_str which = sessions ? (q->parent.n ? q->parent : q->cwd) : q->run.n ? q->run : q->session;
+    hob_sqlite_bind_str(st, 4, which);
+    hob_sqlite_bind_text(st, 5, q->status);
+    hob_sqlite_bind_text(st, 6, q->app);
+    hob_sqlite_bind_text(st, 7, q->user);
 }
 
 static int list(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {

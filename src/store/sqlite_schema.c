@@ -81,9 +81,28 @@ static const char version_5[] =
     " terms, content='memory', content_rowid='num', tokenize='ascii', detail='none',"
     " columnsize=0);";
 
+/* Whose a session is stood in its first event only. Runs have it too: a list is one range of one index. */
+#define FIRST_EVENT_SAYS(key, otherwise)                                                                  \
+    "coalesce((SELECT json_extract(line, '$.data." key "') FROM (SELECT "                                 \
+    "coalesce(e.body, CAST(b.body AS TEXT)) AS line FROM event e LEFT JOIN blob b "                       \
+    "ON b.num = e.blob WHERE e.session = session.num AND e.seq = 1) WHERE json_valid(line)), '" otherwise \
+    "')"
+static const char version_6[] =
+    "ALTER TABLE session ADD COLUMN app TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE session ADD COLUMN user TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE run ADD COLUMN app TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE run ADD COLUMN user TEXT NOT NULL DEFAULT '';"
+    "UPDATE session SET app = " FIRST_EVENT_SAYS("app_name", "hob") ", user = " FIRST_EVENT_SAYS(
+        "user_id",
+        "local") ";"
+                 "UPDATE run SET (app, user) = (SELECT app, user FROM session WHERE num = run.session);"
+                 "CREATE INDEX session_tenant ON session(app, user, updated_ms) WHERE child = 0;"
+                 "CREATE INDEX session_tenant_all ON session(app, user);"
+                 "CREATE INDEX run_tenant ON run(app, user, started_ms);";
+
 /* steps[n] leads from version n to n + 1 */
-static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3, version_4,
-                                                      version_5};
+static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3,
+                                                      version_4, version_5, version_6};
 
 static int ask(hob_sqlite_conn *c, const char *sql, int64_t *out) {
     sqlite3_stmt *st;

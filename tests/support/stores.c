@@ -102,7 +102,8 @@ void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n
     for (size_t i = 0; i < n; i++) {
         hob_store_run *to = &a->runs[i];
         *to = rows[i];
-        hob_str *all[] = {&to->id, &to->session, &to->status, &to->reason, &to->prompt, &to->owner};
+        hob_str *all[] = {&to->id,     &to->session, &to->status, &to->reason,
+                          &to->prompt, &to->owner,   &to->app,    &to->user};
         for (size_t k = 0; k < HOB_ARRAY_LEN(all); k++) *all[k] = hob_arena_dup(a->mem, *all[k]);
     }
     a->n = n;

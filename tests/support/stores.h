@@ -56,8 +56,13 @@ int rig_states(rig *r, hob_store *s, const char *app, const char *user);
 int rig_sessions(rig *r, hob_store *s, const hob_store_query *q);
 int rig_runs(rig *r, hob_store *s, const hob_store_query *q);
 int rig_remove(rig *r, hob_store *s, const char *session);
-/* What format 5 added to a file, taken back: for tests that need an older one. */
-#define RIG_DROP_MEMORY                                                                            \
+/* What the formats after 4 added to a file, taken back: for tests that need an older one. */
+#define RIG_DROP_TENANTS                                                                           \
+    "DROP INDEX session_tenant; DROP INDEX session_tenant_all; DROP INDEX run_tenant;"             \
+    "ALTER TABLE session DROP COLUMN app; ALTER TABLE session DROP COLUMN user;"                   \
+    "ALTER TABLE run DROP COLUMN app; ALTER TABLE run DROP COLUMN user;"
+#define RIG_DROP_LATER                                                                             \
+    RIG_DROP_TENANTS                                                                               \
     "DROP TABLE memory_terms; DROP TABLE memory; DROP TABLE tenant; DROP TABLE tenant_trash;"
 
 /* Memory of the tenant ("app", user). */

@@ -30,13 +30,16 @@ typedef struct hob_store_session {
     uint64_t last_seq, epoch; /* answers only */
     int64_t messages;         /* user and assistant messages so far */
     int child;                /* 1 = works for `parent`; said when it is made, never changed */
+    hob_str app, user;        /* whose it is; said when it is made, never changed */
 } hob_store_session;
 
 typedef struct hob_store_run {
     hob_str id, session, status;     /* status: running | parked | or that of run_finished */
     hob_str reason, prompt;          /* prompt: its first 200 bytes, whole characters */
     int64_t started_ms, finished_ms; /* finished 0 = not yet; in a commit negative = leave */
-    hob_str owner; /* who holds the session of a run without an end; "" = nobody (answers only) */
+    /* answers only: */
+    hob_str owner;     /* who holds the session of a run without an end; "" = nobody */
+    hob_str app, user; /* of its session */
 } hob_store_run;
 
 typedef struct hob_store_event {
@@ -135,6 +138,9 @@ typedef struct hob_store_query {
     size_t limit;    /* 0 = 50, at most 1000 */
     hob_str parent;  /* sessions: the children of this one, the newest made first */
     int all;         /* sessions: with all children, the newest made first; `cwd` does not count */
+    hob_str app;     /* only of this application; "" = all */
+    hob_str user;    /* … and this user of it; "" = all; not without `app` */
+    hob_str run;     /* runs: this one alone */
 } hob_store_query;
 
 /* Results are valid during the callback only. `err` is NULL when code >= 0. */
@@ -171,8 +177,8 @@ typedef struct hob_store_ops {
      * the store can hold waiting (HOB_EAGAIN), are answered like everything else: later. A callback may
      * call the store again, close included. */
 
-    /* `row` (nullable) fills a session to be made; what it leaves out gets a default. To own what one
-     * owns already changes nothing. */
+    /* `row` (nullable) fills a session to be made; what it leaves out gets a default. One that is there must be of
+     * its `app` and `user`, if it has them: another's is HOB_ENOENT. To own what one owns already changes nothing. */
     void (*own)(hob_store *s, hob_str session, int flags, const hob_store_session *row,
                 hob_store_own_fn done, void *user);
     void (*release)(hob_store *s, hob_str session, uint64_t epoch, hob_store_done_fn done,

@@ -276,9 +276,12 @@ static void assert_plan(sqlite3 *db, int sql) {
 
 static void test_store_lists__sqlite_uses_an_index_and_no_events(void **state) {
     (void)state;
-    const int lists[] = {HOB_SQL_SESSIONS,     HOB_SQL_SESSIONS_CWD, HOB_SQL_SESSIONS_ALL,
-                         HOB_SQL_SESSIONS_OF,  HOB_SQL_RUNS,         HOB_SQL_RUNS_STATUS,
-                         HOB_SQL_RUNS_SESSION, HOB_SQL_RUNS_BOTH};
+    const int lists[] = {HOB_SQL_SESSIONS,     HOB_SQL_SESSIONS_CWD,
+                         HOB_SQL_SESSIONS_ALL, HOB_SQL_SESSIONS_OF,
+                         HOB_SQL_RUNS,         HOB_SQL_RUNS_STATUS,
+                         HOB_SQL_RUNS_SESSION, HOB_SQL_SESSIONS_TENANT,
+                         HOB_SQL_RUNS_TENANT,  HOB_SQL_SESSIONS_TENANT_ALL,
+                         HOB_SQL_RUN_BY_ID};
     make_sessions(1000);
     sqlite3 *db;
     assert_int_equal(sqlite3_open_v2(r.path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);

@@ -70,7 +70,7 @@ static void test_store_recall_sqlite__a_file_without_memory_gets_one(void **stat
     assert_int_equal(rig_own(&r, s, "a", HOB_OWN_CREATE), 0);
     assert_int_equal(rig_append(&r, s, "a", 0, HOB_STR("{}")), 0);
     s->ops->close(s);
-    sql(RIG_DROP_MEMORY "PRAGMA user_version = 4"); /* as the hob before memory made it */
+    sql(RIG_DROP_LATER "PRAGMA user_version = 4"); /* as the hob before memory made it */
     s = rig_sqlite(&r, "second");
     assert_int_equal(rig_remember_text(&r, s, "m", "tea"), 0);
     assert_int_equal(rig_recall_text(&r, s, "tea"), 0);

@@ -163,7 +163,7 @@ static void test_store_snapshot__an_older_file_gets_the_tables(void **state) {
     (void)state;
     append(1, 2);
     shut();
-    sql(RIG_DROP_MEMORY
+    sql(RIG_DROP_LATER
         "DROP TABLE snapshot; DROP TABLE snapshot_part; DROP TABLE state; PRAGMA user_version = 2");
     s = open_store(&r, "again");
     assert_string_equal(recalled(0), "none: 1+2");

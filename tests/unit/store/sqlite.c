@@ -199,8 +199,9 @@ static void test_store_sqlite__a_newer_version_is_refused_untouched(void **state
 static void test_store_sqlite__a_file_of_version_1_is_stepped_up(void **state) {
     (void)state;
     make_store(3);
-    sql("DROP INDEX session_updated; DROP INDEX session_cwd; DROP INDEX session_parent;"
-        "ALTER TABLE session DROP COLUMN child; DROP TABLE snapshot; DROP TABLE snapshot_part;" RIG_DROP_MEMORY
+    sql(RIG_DROP_LATER
+        "DROP INDEX session_updated; DROP INDEX session_cwd; DROP INDEX session_parent;"
+        "ALTER TABLE session DROP COLUMN child; DROP TABLE snapshot; DROP TABLE snapshot_part;"
         "DROP TABLE state;"
         "CREATE INDEX session_updated ON session(updated_ms);"
         "CREATE INDEX session_cwd ON session(cwd, updated_ms);"

@@ -151,7 +151,7 @@ static void test_store_state__an_older_file_gets_the_table(void **state) {
     (void)state;
     const hob_store_state states[] = {SET("", "app:a", "1")};
     s->ops->close(s);
-    sql(RIG_DROP_MEMORY "DROP TABLE state; PRAGMA user_version = 3");
+    sql(RIG_DROP_LATER "DROP TABLE state; PRAGMA user_version = 3");
     s = open_store(&r, "again");
     assert_string_equal(seen("hob", "ann"), "");
     assert_int_equal(rig_own(&r, s, "a", 0), 0);
