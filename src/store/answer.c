@@ -20,10 +20,12 @@ bool hob_store_req_reads(const hob_store_req *r) {
     case HOB_OP_STATES:
     case HOB_OP_SESSIONS:
     case HOB_OP_RUNS:
-    case HOB_OP_MEMORIES: return true;
+    case HOB_OP_MEMORIES:
+    case HOB_OP_ARTIFACTS: return true;
     case HOB_OP_OWN: return (r->flags & HOB_OWN_READ) != 0;
     case HOB_OP_RELEASE:
     case HOB_OP_COMMIT:
+    case HOB_OP_CLAIM:
     case HOB_OP_REMOVE: break;
     }
     return false;
@@ -62,6 +64,10 @@ void hob_store_req_finish(hob_store_req *r) {
     case HOB_OP_MEMORIES:
         r->call.memories(r->code, err, r->memories, n, &r->stats, r->next, r->user);
         break;
+    case HOB_OP_ARTIFACTS:
+        r->call.artifacts(r->code, err, r->artifacts, n, r->next, r->user);
+        break;
+    case HOB_OP_CLAIM: r->call.claim(r->code, err, r->versions, n, r->user); break;
     }
     hob_arena_destroy(r->mem);
     hob_free(r->err);

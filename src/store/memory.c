@@ -143,6 +143,7 @@ static int erase(hob_ram *m, hob_store_req *r) {
     while (hob_map_next(m->runs, &at, &key, &value)) {
         if (((hob_ram_run *)value)->log == g) run_destroy(hob_map_take(m->runs, key));
     }
+    hob_ram_drop_artifacts(m, g);
     hob_map_take(m->logs, r->session);
     log_destroy(g);
     return 0;
@@ -159,7 +160,7 @@ static int check_append(hob_ram *m, const hob_store_append *a, hob_error *err) {
         hob_ram_run *known = hob_map_get(m->runs, a->runs[i].id);
         if (known && known->log != g) return hob_store_say_foreign_run(err, a->runs[i].id);
     }
-    return 0;
+    return hob_ram_check_artifacts(m, a, err);
 }
 
 static void add_events(hob_ram_log *g, const hob_store_append *a) {
@@ -207,6 +208,7 @@ static int commit(hob_ram *m, hob_store_req *r) {
         for (size_t k = 0; k < a->nstates; k++) hob_ram_put_state(m, &a->states[k]);
         for (size_t k = 0; k < a->nruns; k++) put_run(m, g, &a->runs[k]);
         if (a->snapshot) put_snapshot(g, a->snapshot);
+        for (size_t k = 0; k < a->nartifacts; k++) hob_ram_put_artifact(m, g, &a->artifacts[k]);
     }
     for (size_t i = 0; i < r->nchanges; i++) hob_ram_change(m, &r->changes[i]);
     return 0;
@@ -226,6 +228,8 @@ static int carry_out(hob_ram *m, hob_store_req *r) {
     case HOB_OP_RUNS: return hob_ram_runs(m, r);
     case HOB_OP_REMOVE: return erase(m, r);
     case HOB_OP_MEMORIES: return hob_ram_memories(m, r);
+    case HOB_OP_ARTIFACTS: return hob_ram_artifacts(m, r);
+    case HOB_OP_CLAIM: return hob_ram_claim(m, r);
     }
     return HOB_EINVAL;
 }
@@ -255,6 +259,7 @@ static void destroy(hob_ram *m) {
     destroy_values(m->runs, destroy_run);
     destroy_values(m->logs, destroy_log);
     destroy_values(m->tenants, hob_ram_tenant_destroy);
+    destroy_values(m->shelves, hob_ram_shelf_destroy);
     hob_free(m);
 }
 
@@ -303,6 +308,7 @@ int hob_store_memory_open(hob_loop *l, hob_store **out, hob_error *err) {
     m->runs = hob_map_create();
     m->states = hob_map_create();
     m->tenants = hob_map_create();
+    m->shelves = hob_map_create();
     hob_list_init(&m->queue);
     m->wake = hob_wake_create(l, drain, m);
     *out = &m->front.base;

@@ -28,6 +28,7 @@ typedef struct hob_ram {
     hob_map *states; /* "APP\0USER" -> hob_state */
     int64_t last_id;
     hob_map *tenants; /* of hob_ram_tenant, by application and user */
+    hob_map *shelves; /* of artifacts, by session, application and user */
     hob_list queue;
     hob_wake *wake;
     int depth;   /* of drain: callbacks may close */
@@ -45,5 +46,13 @@ int hob_ram_check_changes(hob_ram *m, hob_store_req *r);
 void hob_ram_change(hob_ram *m, const hob_store_memory_change *c);
 int hob_ram_memories(hob_ram *m, hob_store_req *r);
 void hob_ram_tenant_destroy(void *tenant);
+
+/* memory_artifact.c */
+int hob_ram_check_artifacts(hob_ram *m, const hob_store_append *a, hob_error *err);
+void hob_ram_put_artifact(hob_ram *m, hob_ram_log *g, const hob_store_artifact *a);
+int hob_ram_artifacts(hob_ram *m, hob_store_req *r);
+int hob_ram_claim(hob_ram *m, hob_store_req *r);
+void hob_ram_drop_artifacts(hob_ram *m, const hob_ram_log *g); /* those of a session */
+void hob_ram_shelf_destroy(void *shelf);
 
 #endif

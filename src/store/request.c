@@ -90,6 +90,7 @@ static void pack_append(pack *p, hob_store_append *a) {
     pack_runs(p, a);
     pack_states(p, a);
     if (a->snapshot) pack_snapshot(p, a);
+    hob_store_pack_artifacts(p, a);
     if (!a->row) return;
     hob_store_session copy = *a->row;
     hob_store_session *row = pack_bytes(p, a->row, sizeof(*row), alignof(hob_store_session));
@@ -123,6 +124,7 @@ static void pack_request(pack *p, hob_store_req *r) {
     pack_row(p, &r->row);
     pack_appends(p, r);
     hob_store_pack_memory(p, r);
+    hob_store_pack_shelf(p, r);
 }
 
 static size_t measure(const hob_store_req *r) {
@@ -142,6 +144,9 @@ static void strip(hob_store_req *r) {
     r->changes = NULL;
     r->nchanges = 0;
     r->wanted = (hob_store_memory_query){0};
+    r->shelf = (hob_store_artifact_query){0};
+    r->names = NULL;
+    r->nnames = 0;
     if (r->session.n > HOB_STORE_TEXT_MAX) r->session = HOB_STR_NULL;
 }
 
@@ -276,6 +281,7 @@ static void check_append(hob_store_req *r, hob_map *sessions, hob_store_append *
     check_events(r, a);
     check_runs(r, a);
     check_states(r, a);
+    hob_store_check_artifacts(r, a);
     if (a->row) check_row(r, a->row);
     if (a->snapshot && r->code >= 0) check_snapshot(r, a);
     if (sessions && r->code >= 0 && hob_map_put(sessions, a->session, a))

@@ -26,6 +26,8 @@
 #define HOB_STORE_TAGS_MAX ((size_t)16)         /* tags of a memory */
 #define HOB_STORE_TAG_MAX ((size_t)64)          /* bytes of a tag, a kind */
 #define HOB_STORE_NAME_MAX ((size_t)256)        /* bytes of an application's or a user's name */
+#define HOB_STORE_SHELF_MAX 10000               /* versions of artifacts of a session, of a user */
+#define HOB_STORE_CLAIM_MAX ((size_t)4096)      /* names of one claim */
 
 typedef enum hob_store_op {
     HOB_OP_OWN,
@@ -37,7 +39,9 @@ typedef enum hob_store_op {
     HOB_OP_SESSIONS,
     HOB_OP_RUNS,
     HOB_OP_REMOVE,
-    HOB_OP_MEMORIES
+    HOB_OP_MEMORIES,
+    HOB_OP_ARTIFACTS,
+    HOB_OP_CLAIM
 } hob_store_op;
 
 typedef struct hob_store_front hob_store_front;
@@ -61,6 +65,9 @@ typedef struct hob_store_req {
     hob_store_memory_change *changes; /* of memory */
     size_t nchanges;
     hob_store_memory_query wanted;
+    hob_store_artifact_query shelf; /* artifacts, and where to claim */
+    hob_str *names;                 /* to claim */
+    size_t nnames;
 
     /* answer; what it points to lives in mem or in the store */
     int code;
@@ -73,6 +80,8 @@ typedef struct hob_store_req {
     hob_store_state *states;
     hob_store_memory *memories;
     hob_store_tenant stats;
+    hob_store_artifact *artifacts;
+    int64_t *versions; /* claimed */
     size_t n;
     int more;
     hob_str next;
@@ -86,6 +95,8 @@ typedef struct hob_store_req {
         hob_store_sessions_fn sessions;
         hob_store_runs_fn runs;
         hob_store_memories_fn memories;
+        hob_store_artifacts_fn artifacts;
+        hob_store_claim_fn claim;
     } call;
     void *user;
 
@@ -95,7 +106,7 @@ typedef struct hob_store_req {
     bool started;               /* a read that was handed to a thread */
     bool at_writer;             /* a read that the writer does itself */
     struct hob_store_read *job; /* the read on its way through the pool */
-    unsigned char *hashes;      /* SHA-256 of each event that becomes a blob, in order */
+    unsigned char *hashes;      /* SHA-256 of each event and artifact that becomes a blob */
 } hob_store_req;
 
 /* What a store puts first in its struct to get the calls as requests. */
@@ -125,6 +136,10 @@ void hob_store_front_states(hob_store *s, hob_str app, hob_str user, hob_store_s
 void hob_store_front_remove(hob_store *s, hob_str session, hob_store_done_fn done, void *user);
 void hob_store_front_memories(hob_store *s, const hob_store_memory_query *q,
                               hob_store_memories_fn done, void *user);
+void hob_store_front_artifacts(hob_store *s, const hob_store_artifact_query *q,
+                               hob_store_artifacts_fn done, void *user);
+void hob_store_front_claim(hob_store *s, const hob_store_artifact_query *where,
+                           const hob_str *names, size_t n, hob_store_claim_fn done, void *user);
 
 /* For the table of a store; only close is its own. */
 #define HOB_STORE_FRONT_OPS                                                                        \
@@ -132,7 +147,8 @@ void hob_store_front_memories(hob_store *s, const hob_store_memory_query *q,
     .commit = hob_store_front_commit, .read = hob_store_front_read,                                \
     .recall = hob_store_front_recall, .sessions = hob_store_front_sessions,                        \
     .runs = hob_store_front_runs, .states = hob_store_front_states,                                \
-    .remove = hob_store_front_remove, .memories = hob_store_front_memories
+    .remove = hob_store_front_remove, .memories = hob_store_front_memories,                        \
+    .artifacts = hob_store_front_artifacts, .claim = hob_store_front_claim
 
 hob_error *hob_store_req_err(hob_store_req *r);   /* to be filled by hob_fail */
 hob_arena *hob_store_req_mem(hob_store_req *r);   /* for the answer */
@@ -161,6 +177,15 @@ void hob_store_pack_memory(hob_pack *p, hob_store_req *r);
 void hob_store_check_changes(hob_store_req *r);
 hob_store_memory *hob_store_memory_dup(const hob_store_memory *m); /* one block: hob_free */
 void hob_store_send(hob_store *s, hob_store_req *shallow);
+
+/* ---- request_artifact.c -------------------------------------------------------------------- */
+void hob_store_pack_artifacts(hob_pack *p, hob_store_append *a);
+void hob_store_pack_shelf(hob_pack *p, hob_store_req *r);
+void hob_store_check_artifacts(hob_store_req *r, const hob_store_append *a);
+hob_store_artifact *hob_store_artifact_dup(const hob_store_artifact *a); /* one block: hob_free */
+int hob_store_say_no_artifact(hob_error *err, const hob_store_artifact_query *q);
+int hob_store_say_version_there(hob_error *err, const hob_store_artifact *a);
+int hob_store_say_shelf_full(hob_error *err, hob_str name);
 
 /* A place in a list that is ordered by (ms, id), newest first. "" starts above everything. */
 int hob_store_cursor_parse(hob_str cursor, int64_t *ms, int64_t *id, hob_error *err);

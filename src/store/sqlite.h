@@ -59,7 +59,7 @@ int hob_sqlite_damaged(const hob_sqlite_conn *c, const char *what, hob_error *er
 
 /* ---- sqlite_schema.c ---------------------------------------------------------------------- */
 
-enum { HOB_SQLITE_VERSION = 6, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
+enum { HOB_SQLITE_VERSION = 7, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
 
 int hob_sqlite_migrate(hob_sqlite_conn *c, hob_error *err); /* HOB_EVERSION: the file is newer */
 int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err);  /* cheap: what an open can afford */
@@ -146,6 +146,8 @@ int hob_sqlite_seats_write(hob_sqlite *s);
 void hob_sqlite_seats_trim(hob_sqlite *s); /* between transactions */
 void hob_sqlite_seats_destroy(hob_sqlite *s);
 void hob_sqlite_hash(hob_store_req *r); /* before the transaction: it takes time */
+/* The number of the blob with this content, made if it is new. */
+int hob_sqlite_put_blob(hob_sqlite *s, const unsigned char *hash, hob_str body, int64_t *num);
 
 /* ---- sqlite_memory.c: what tenants remember ----------------------------------------------- */
 
@@ -154,6 +156,28 @@ int hob_sqlite_memory_check(hob_sqlite *s, hob_store_req *r);
 int hob_sqlite_memory_change(hob_sqlite *s, const hob_store_memory_change *ch); /* 0 or -1 */
 int hob_sqlite_memory_erase(hob_sqlite_conn *c, int64_t num);                   /* 0 or -1 */
 int hob_sqlite_memories(hob_sqlite_conn *c, hob_store_req *r);                  /* the code */
+
+/* ---- sqlite_artifact.c, sqlite_artifact_read.c --------------------------------------------------------------------- */
+
+/* Inside a transaction of the writer. `session` is its number; 0 or -1. */
+int hob_sqlite_claim(hob_sqlite *s, hob_store_req *r);
+int hob_sqlite_artifacts_check(hob_sqlite *s, hob_store_req *r, const hob_store_append *a,
+                               int64_t session);
+int hob_sqlite_put_artifacts(hob_sqlite *s, const hob_store_append *a, int64_t session,
+                             const unsigned char **hash);
+int hob_sqlite_unclaim(hob_sqlite *s); /* what this process claimed and did not write */
+int hob_sqlite_artifacts_purge(hob_sqlite_conn *c, int64_t session); /* 1: perhaps more */
+int hob_sqlite_artifacts(hob_sqlite_conn *c, hob_store_req *r);      /* the code */
+
+typedef struct hob_sqlite_place {
+    int64_t session; /* its number; 0 = the user's */
+    hob_str app, user, name;
+} hob_sqlite_place;
+hob_sqlite_place hob_sqlite_place_of(int64_t session, const hob_store_artifact *a);
+/* A statement with the place as its first parameters; NULL if it cannot be prepared. */
+sqlite3_stmt *hob_sqlite_at(hob_sqlite_conn *c, int sql, const hob_sqlite_place *p);
+/* The one number that it answers, `otherwise` for none. 0 or -1; `st` may be NULL. */
+int hob_sqlite_ask_at(sqlite3_stmt *st, int64_t *out, int64_t otherwise);
 
 /* ---- sqlite_keep.c: between groups -------------------------------------------------------- */
 
@@ -180,6 +204,8 @@ void hob_sqlite_read(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r); /* se
 void hob_sqlite_read_any(hob_sqlite *s, hob_store_req *r); /* with a connection of its own */
 void hob_sqlite_readers_close(hob_sqlite *s);              /* the idle ones; others when they end */
 hob_str hob_sqlite_bytes(sqlite3_stmt *st, int at, hob_arena *mem); /* of a column, copied */
+int hob_sqlite_read_blob(hob_sqlite_conn *c, int64_t num, hob_arena *mem, hob_str *out,
+                         hob_error *err);
 void hob_sqlite_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_session *out);
 
 #endif

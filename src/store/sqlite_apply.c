@@ -118,14 +118,14 @@ static int check_append(hob_sqlite *s, hob_store_req *r, const hob_store_append 
     for (size_t i = 0; i < a->nruns && r->code >= 0; i++) {
         if (check_run(s, r, a->runs[i].id, seat->num) < 0) return -1;
     }
-    return 0;
+    return r->code < 0 ? 0 : hob_sqlite_artifacts_check(s, r, a, seat->num);
 }
 
 /* The usual case in one statement: events for a session that is known and as the caller believes. All
  * checks are in its condition; if it does not hold, nothing happened and check_append says why. */
 static int claim(hob_sqlite *s, const hob_store_append *a) {
     hob_sqlite_seat *seat = seat_find(s, a->session);
-    if (seat->group == s->group || !seat->num || a->nruns || !a->nevents) return 0;
+    if (seat->group == s->group || !seat->num || a->nruns || !a->nevents || a->nartifacts) return 0;
     sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_HEAD_SEQ_IF);
     if (!st) return -1;
     sqlite3_bind_int64(st, 1, seat->num);
@@ -145,20 +145,24 @@ static int claim(hob_sqlite *s, const hob_store_append *a) {
 
 /* ---- commit: writes ----------------------------------------------------------------------- */
 
+static void hash_one(hob_store_req *r, size_t *n, hob_str body) {
+    size_t size = crypto_hash_sha256_BYTES;
+    if (body.n <= HOB_SQLITE_INLINE_MAX) return;
+    r->hashes = hob_realloc(r->hashes, (*n + 1) * size);
+    crypto_hash_sha256(r->hashes + (*n)++ * size, (const unsigned char *)body.p, body.n);
+}
+
+/* In the order in which they are written. */
 void hob_sqlite_hash(hob_store_req *r) {
-    size_t n = 0, size = crypto_hash_sha256_BYTES;
+    size_t n = 0;
     for (size_t i = 0; i < r->nappends; i++) {
-        for (size_t k = 0; k < r->appends[i].nevents; k++) {
-            hob_str json = r->appends[i].events[k].json;
-            if (json.n <= HOB_SQLITE_INLINE_MAX) continue;
-            r->hashes = hob_realloc(r->hashes, (n + 1) * size);
-            crypto_hash_sha256(r->hashes + n++ * size, (const unsigned char *)json.p, json.n);
-        }
+        const hob_store_append *a = &r->appends[i];
+        for (size_t k = 0; k < a->nevents; k++) hash_one(r, &n, a->events[k].json);
+        for (size_t k = 0; k < a->nartifacts; k++) hash_one(r, &n, a->artifacts[k].bytes);
     }
 }
 
-/* The number of the blob with this content, made if it is new. */
-static int put_blob(hob_sqlite *s, const unsigned char *hash, hob_str body, int64_t *num) {
+int hob_sqlite_put_blob(hob_sqlite *s, const unsigned char *hash, hob_str body, int64_t *num) {
     sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_BLOB_FIND);
     if (!st) return -1;
     sqlite3_bind_blob(st, 1, hash, crypto_hash_sha256_BYTES, SQLITE_STATIC);
@@ -178,7 +182,7 @@ static int add_event(hob_sqlite *s, int64_t session, const hob_store_event *e,
                      const unsigned char **hash) {
     int64_t blob = 0;
     if (e->json.n > HOB_SQLITE_INLINE_MAX) {
-        if (put_blob(s, *hash, e->json, &blob) < 0) return -1;
+        if (hob_sqlite_put_blob(s, *hash, e->json, &blob) < 0) return -1;
         *hash += crypto_hash_sha256_BYTES;
     }
     sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_EVENT_ADD);
@@ -240,6 +244,7 @@ static int write_append(hob_sqlite *s, const hob_store_append *a, const unsigned
         if (put_run(s, seat->num, &a->runs[i]) < 0) return -1;
     }
     if (hob_sqlite_put_states(s, a->states, a->nstates) < 0) return -1;
+    if (hob_sqlite_put_artifacts(s, a, seat->num, hash) < 0) return -1;
     return a->snapshot ? hob_sqlite_put_snapshot(s, seat->num, a->snapshot) : 0;
 }
 
@@ -265,12 +270,14 @@ int hob_sqlite_apply(hob_sqlite *s, hob_store_req *r) {
     case HOB_OP_OWN: return hob_sqlite_own(s, r);
     case HOB_OP_RELEASE: return hob_sqlite_release(s, r);
     case HOB_OP_REMOVE: return hob_sqlite_remove(s, r);
+    case HOB_OP_CLAIM: return hob_sqlite_claim(s, r);
     case HOB_OP_READ:
     case HOB_OP_RECALL:
     case HOB_OP_STATES:
     case HOB_OP_SESSIONS:
     case HOB_OP_RUNS:
-    case HOB_OP_MEMORIES: break; /* not here */
+    case HOB_OP_MEMORIES:
+    case HOB_OP_ARTIFACTS: break; /* not here */
     }
     return 0;
 }

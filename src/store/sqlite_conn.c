@@ -8,7 +8,7 @@
 const char *hob_sqlite_sql(int sql) {
     static const char *const texts[] = {
 #define HOB_X(name, text) text,
-        HOB_SQL(HOB_X)
+        HOB_SQL(HOB_X) HOB_SQL_ARTIFACTS(HOB_X)
 #undef HOB_X
     };
     return texts[sql];

@@ -119,7 +119,7 @@ static void release_all(hob_sqlite *s) {
     sqlite3_stmt *st = hob_sqlite_stmt(s->conn, HOB_SQL_HEAD_RELEASE_ALL);
     sqlite3_exec(s->conn->db, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
     if (st) hob_sqlite_bind_str(st, 1, hob_str_z(s->owner.id));
-    if (!st || hob_sqlite_run(st) < 0) {
+    if (!st || hob_sqlite_run(st) < 0 || hob_sqlite_unclaim(s) < 0) {
         hob_sqlite_fail(s->conn, &err);
         hob_log(HOB_LOG_WARN, "store", "sessions not released on close: %s", err.message);
     }

@@ -60,8 +60,8 @@ static void run_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_r
 
 /* ---- events ------------------------------------------------------------------------------- */
 
-static int read_blob(hob_sqlite_conn *c, int64_t num, hob_arena *mem, hob_str *out,
-                     hob_error *err) {
+int hob_sqlite_read_blob(hob_sqlite_conn *c, int64_t num, hob_arena *mem, hob_str *out,
+                         hob_error *err) {
     sqlite3_stmt *st = hob_sqlite_stmt(c, HOB_SQL_BLOB_BODY);
     if (!st) return hob_sqlite_fail(c, err);
     sqlite3_bind_int64(st, 1, num);
@@ -69,7 +69,7 @@ static int read_blob(hob_sqlite_conn *c, int64_t num, hob_arena *mem, hob_str *o
     if (step == SQLITE_ROW)
         *out = hob_sqlite_bytes(st, 0, mem);
     else if (step == SQLITE_DONE)
-        rc = hob_sqlite_damaged(c, "the content of an event is missing", err);
+        rc = hob_sqlite_damaged(c, "content that is named is missing", err);
     else
         rc = hob_sqlite_fail(c, err);
     sqlite3_reset(st);
@@ -85,7 +85,7 @@ static int event_row(hob_sqlite_conn *c, sqlite3_stmt *st, hob_store_req *r, uin
     if (sqlite3_column_type(st, 2) == SQLITE_NULL)
         e->json = hob_sqlite_bytes(st, 1, r->mem);
     else
-        rc = read_blob(c, sqlite3_column_int64(st, 2), r->mem, &e->json, err);
+        rc = hob_sqlite_read_blob(c, sqlite3_column_int64(st, 2), r->mem, &e->json, err);
     if (rc < 0) return rc;
     if (!e->json.p)
         return hob_fail(err, HOB_ETOOBIG, 0, "no memory for event %llu", (unsigned long long)seq);
@@ -227,6 +227,8 @@ static int carry_out(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {
     case HOB_OP_SESSIONS:
     case HOB_OP_RUNS: return list(s, c, r);
     case HOB_OP_MEMORIES: return hob_sqlite_memories(c, r);
+    case HOB_OP_ARTIFACTS: return hob_sqlite_artifacts(c, r);
+    case HOB_OP_CLAIM:
     case HOB_OP_COMMIT:
     case HOB_OP_RELEASE:
     case HOB_OP_REMOVE: break; /* not here */

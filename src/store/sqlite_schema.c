@@ -100,9 +100,21 @@ static const char version_6[] =
                  "CREATE INDEX session_tenant_all ON session(app, user);"
                  "CREATE INDEX run_tenant ON run(app, user, started_ms);";
 
+/* session 0: the user's, whichever session made it. A row with an owner is a claim: a version that a process will write, or
+ * has died over. The body stands last, so that lists do not read it. */
+static const char version_7[] =
+    "CREATE TABLE artifact("
+    " num INTEGER PRIMARY KEY, session INTEGER NOT NULL, app TEXT NOT NULL, user TEXT NOT NULL,"
+    " name TEXT NOT NULL, version INTEGER NOT NULL, owner TEXT, mime TEXT NOT NULL,"
+    " meta TEXT NOT NULL, created_ms INTEGER NOT NULL, size INTEGER NOT NULL,"
+    " sum INTEGER NOT NULL, blob INTEGER, body BLOB);"
+    "CREATE UNIQUE INDEX artifact_version ON artifact(session, app, user, name, version);"
+    "CREATE INDEX artifact_blob ON artifact(blob) WHERE blob IS NOT NULL;"
+    "CREATE INDEX artifact_owner ON artifact(owner) WHERE owner IS NOT NULL;";
+
 /* steps[n] leads from version n to n + 1 */
-static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3,
-                                                      version_4, version_5, version_6};
+static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3, version_4,
+                                                      version_5, version_6, version_7};
 
 static int ask(hob_sqlite_conn *c, const char *sql, int64_t *out) {
     sqlite3_stmt *st;
@@ -195,9 +207,9 @@ static int check_last_event(hob_sqlite_conn *c, hob_error *err) {
 
 /* A statement that can be prepared has all its tables, columns and indices. */
 int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err) {
-    static const int needed[] = {HOB_SQL_SESSION_BY_ID, HOB_SQL_EVENT_ADD,  HOB_SQL_BLOB_FIND,
-                                 HOB_SQL_RUN_PUT,       HOB_SQL_TRASH_NEXT, HOB_SQL_SNAPSHOT_HEAD,
-                                 HOB_SQL_STATES};
+    static const int needed[] = {HOB_SQL_SESSION_BY_ID, HOB_SQL_EVENT_ADD,   HOB_SQL_BLOB_FIND,
+                                 HOB_SQL_RUN_PUT,       HOB_SQL_TRASH_NEXT,  HOB_SQL_SNAPSHOT_HEAD,
+                                 HOB_SQL_STATES,        HOB_SQL_ARTIFACT_PUT};
     for (size_t i = 0; i < HOB_ARRAY_LEN(needed); i++) {
         if (!hob_sqlite_stmt(c, needed[i]))
             return (sqlite3_errcode(c->db) & 0xff) == SQLITE_ERROR

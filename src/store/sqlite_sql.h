@@ -71,7 +71,8 @@
     X(TRASH_CUT, "SELECT seq FROM event WHERE session = ?1 ORDER BY seq LIMIT 1 OFFSET 255")                                 \
     X(TRASH_EVENTS, "DELETE FROM event WHERE session = ?1 AND seq <= ?2 RETURNING blob")                                     \
     X(TRASH_BLOB,                                                                                                            \
-      "DELETE FROM blob WHERE num = ?1 AND NOT EXISTS (SELECT 1 FROM event WHERE blob = ?1)")                                \
+      "DELETE FROM blob WHERE num = ?1 AND NOT EXISTS (SELECT 1 FROM event WHERE blob = ?1) "                                \
+      "AND NOT EXISTS (SELECT 1 FROM artifact WHERE blob = ?1)")                                                             \
     X(TRASH_DONE, "DELETE FROM trash WHERE session = ?1")                                                                    \
     X(EVENTS, "SELECT seq, body, blob, sum FROM event WHERE session = ?1 AND seq > ?2 "                                      \
               "ORDER BY seq LIMIT ?3")                                                                                       \
@@ -139,9 +140,40 @@
     X(MEMORY_OLDEST_MS, "SELECT updated_ms FROM memory WHERE tenant = ?1 ORDER BY num LIMIT 1")                              \
     X(MEMORY_NEWEST_MS, "SELECT updated_ms FROM memory WHERE tenant = ?1 ORDER BY num DESC LIMIT 1")
 
+/* ---- artifacts ------------------------------------------------------------------------------ */
+
+#define HOB_SQL_SHELF "FROM artifact WHERE session = ?1 AND app = ?2 AND user = ?3 "
+#define HOB_SQL_NAMED HOB_SQL_SHELF "AND name = ?4 "
+#define HOB_SQL_LABEL "name, version, mime, meta, created_ms, size "
+
+#define HOB_SQL_ARTIFACTS(X)                                                                       \
+    X(TRASH_ARTIFACTS, "DELETE FROM artifact WHERE num IN "                                        \
+                       "(SELECT num FROM artifact WHERE session = ?1 LIMIT ?2) RETURNING blob")    \
+    X(ARTIFACT_NEXT, "SELECT max(version) " HOB_SQL_NAMED)                                         \
+    X(ARTIFACT_COUNT, "SELECT count(*) FROM (SELECT 1 " HOB_SQL_SHELF "LIMIT ?4)")                 \
+    X(ARTIFACT_CLAIM,                                                                              \
+      "INSERT INTO artifact(session, app, user, name, version, owner, mime, meta, created_ms, "    \
+      "size, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6, '', '', 0, 0, 0)")                                \
+    X(ARTIFACT_CLAIMS, "SELECT num, owner " HOB_SQL_NAMED "AND owner IS NOT NULL LIMIT ?5")        \
+    X(ARTIFACT_UNCLAIM, "DELETE FROM artifact WHERE num = ?1")                                     \
+    X(ARTIFACT_UNCLAIM_ALL, "DELETE FROM artifact WHERE owner = ?1")                               \
+    X(ARTIFACT_THERE, "SELECT 1 " HOB_SQL_NAMED "AND version = ?5 AND owner IS NULL")              \
+    X(ARTIFACT_PUT, "INSERT OR REPLACE INTO artifact(session, app, user, name, version, mime, "    \
+                    "meta, created_ms, size, sum, blob, body) "                                    \
+                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                   \
+    X(ARTIFACT_DELETE, "DELETE " HOB_SQL_NAMED "AND owner IS NULL RETURNING blob")                 \
+    X(ARTIFACT_NAMES, "SELECT name, max(version), mime, meta, created_ms, size " HOB_SQL_SHELF     \
+                      "AND name > ?4 AND owner IS NULL GROUP BY name ORDER BY name LIMIT ?5")      \
+    X(ARTIFACT_VERSIONS, "SELECT " HOB_SQL_LABEL HOB_SQL_NAMED                                     \
+                         "AND version > ?5 AND owner IS NULL ORDER BY version LIMIT ?6")           \
+    X(ARTIFACT_ONE, "SELECT " HOB_SQL_LABEL ", sum, blob, body " HOB_SQL_NAMED                     \
+                    "AND version = ?5 AND owner IS NULL")                                          \
+    X(ARTIFACT_NEWEST, "SELECT " HOB_SQL_LABEL ", sum, blob, body " HOB_SQL_NAMED                  \
+                       "AND owner IS NULL ORDER BY version DESC LIMIT 1")
+
 enum hob_sql {
 #define HOB_X(name, text) HOB_SQL_##name,
-    HOB_SQL(HOB_X)
+    HOB_SQL(HOB_X) HOB_SQL_ARTIFACTS(HOB_X)
 #undef HOB_X
         HOB_SQL_COUNT_
 };

@@ -129,6 +129,26 @@ void on_memories(int code, const hob_error *err, const hob_store_memory *items, 
     a->next = hob_arena_dup(a->mem, next);
 }
 
+void on_artifacts(int code, const hob_error *err, const hob_store_artifact *items, size_t n,
+                  hob_str next, void *user) {
+    answer *a = take(code, err, user);
+    a->artifacts = hob_arena_alloc(a->mem, (n + 1) * sizeof(*items));
+    for (size_t i = 0; i < n; i++) {
+        hob_store_artifact *to = &a->artifacts[i];
+        *to = items[i];
+        hob_str *all[] = {&to->app, &to->user, &to->name, &to->mime, &to->meta, &to->bytes};
+        for (size_t k = 0; k < HOB_ARRAY_LEN(all); k++) *all[k] = hob_arena_dup(a->mem, *all[k]);
+    }
+    a->n = n;
+    a->next = hob_arena_dup(a->mem, next);
+}
+
+void on_claim(int code, const hob_error *err, const int64_t *versions, size_t n, void *user) {
+    answer *a = take(code, err, user);
+    for (a->n = 0; a->n < n && a->n < HOB_ARRAY_LEN(a->versions); a->n++)
+        a->versions[a->n] = versions[a->n];
+}
+
 /* ---- the rig ------------------------------------------------------------------------------- */
 
 static void init_in(rig *r, const char *folder) {
@@ -319,4 +339,21 @@ int rig_recall_text(rig *r, hob_store *s, const char *query) {
     hob_store_memory_query q = {.app = HOB_STR("app"), .user = HOB_STR("u"), .now_ms = 1000};
     q.query = hob_str_z(query);
     return rig_memories(r, s, &q);
+}
+
+/* ---- artifacts ------------------------------------------------------------------------------ */
+
+int rig_artifacts(rig *r, hob_store *s, const hob_store_artifact_query *q) {
+    answer before = r->last; /* the cursor may be of the page before */
+    r->last = (answer){0};
+    s->ops->artifacts(s, q, on_artifacts, &r->last);
+    answer_finish(&before);
+    return wait_last(r);
+}
+
+int rig_claim(rig *r, hob_store *s, const hob_store_artifact_query *where, const hob_str *names,
+              size_t n) {
+    answer_finish(&r->last);
+    s->ops->claim(s, where, names, n, on_claim, &r->last);
+    return wait_last(r);
 }

@@ -20,6 +20,8 @@ typedef struct answer {
     hob_store_state *states;
     hob_store_memory *memories;
     hob_store_tenant stats;
+    hob_store_artifact *artifacts;
+    int64_t versions[8]; /* claimed */
     size_t n;
     int more;
     hob_str next;
@@ -58,6 +60,7 @@ int rig_runs(rig *r, hob_store *s, const hob_store_query *q);
 int rig_remove(rig *r, hob_store *s, const char *session);
 /* What the formats after 4 added to a file, taken back: for tests that need an older one. */
 #define RIG_DROP_TENANTS                                                                           \
+    "DROP TABLE artifact;"                                                                         \
     "DROP INDEX session_tenant; DROP INDEX session_tenant_all; DROP INDEX run_tenant;"             \
     "ALTER TABLE session DROP COLUMN app; ALTER TABLE session DROP COLUMN user;"                   \
     "ALTER TABLE run DROP COLUMN app; ALTER TABLE run DROP COLUMN user;"
@@ -72,7 +75,11 @@ int rig_remember_text(rig *r, hob_store *s, const char *id, const char *text); /
 int rig_forget(rig *r, hob_store *s, const char *user, const char *id);
 int rig_memories(rig *r, hob_store *s, const hob_store_memory_query *q);
 int rig_recall_text(rig *r, hob_store *s, const char *query); /* of "u", now 1000 */
-void rig_wait(rig *r, const answer *a);                       /* until it was called back */
+/* Artifacts. */
+int rig_artifacts(rig *r, hob_store *s, const hob_store_artifact_query *q);
+int rig_claim(rig *r, hob_store *s, const hob_store_artifact_query *where, const hob_str *names,
+              size_t n);
+void rig_wait(rig *r, const answer *a); /* until it was called back */
 
 /* Callbacks that copy into an answer. */
 void on_done(int code, const hob_error *err, void *user);
@@ -88,5 +95,8 @@ void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n
              void *user);
 void on_memories(int code, const hob_error *err, const hob_store_memory *items, size_t n,
                  const hob_store_tenant *tenant, hob_str next, void *user);
+void on_artifacts(int code, const hob_error *err, const hob_store_artifact *items, size_t n,
+                  hob_str next, void *user);
+void on_claim(int code, const hob_error *err, const int64_t *versions, size_t n, void *user);
 
 #endif

@@ -66,6 +66,20 @@ typedef struct hob_store_snapshot {
     int restart; /* in a commit: the parts that are there are dropped first */
 } hob_store_snapshot;
 
+/* Bytes with a name, kept in versions. A name that begins with "user:" belongs to the user of the application, any other
+ * to the session, and goes with it. */
+typedef struct hob_store_artifact {
+    hob_str app, user;
+    hob_str name;    /* a key, at most 512 bytes; no path */
+    int64_t version; /* from 0; in a commit: one that claim() gave */
+    hob_str mime;    /* may be "" */
+    hob_str meta;    /* a JSON object, or ""; comes back byte for byte */
+    int64_t created_ms;
+    hob_str bytes; /* at most 64 MiB; answers: only to HOB_STORE_ARTIFACT */
+    size_t size;   /* answers: of the bytes */
+    int removed;   /* in a commit: every version of the name goes; not there is fine */
+} hob_store_artifact;
+
 typedef struct hob_store_append {
     hob_str session;
     uint64_t epoch, after_seq;
@@ -77,6 +91,9 @@ typedef struct hob_store_append {
     const hob_store_state *states; /* in this order; the last one of a key counts */
     size_t nstates;
     const hob_store_snapshot *snapshot; /* nullable; of an event stored before or with this */
+    /* In this order. HOB_EEXIST if a version is there already. */
+    const hob_store_artifact *artifacts;
+    size_t nartifacts;
 } hob_store_append;
 
 /* One thing remembered. Memory belongs to a tenant, (app, user); tenants never see each other's. */
@@ -130,6 +147,22 @@ typedef struct hob_store_tenant {
     int64_t oldest_ms, newest_ms; /* when remembered last; 0 = there is none */
 } hob_store_tenant;
 
+typedef enum hob_store_shelf {
+    HOB_STORE_NAMES,    /* the newest version of each, by name: the session's, then the user's */
+    HOB_STORE_VERSIONS, /* all of one name, from the first; HOB_ENOENT: there is none */
+    HOB_STORE_ARTIFACT  /* one of them, with its bytes; HOB_ENOENT */
+} hob_store_shelf;
+
+typedef struct hob_store_artifact_query {
+    hob_store_shelf want;
+    hob_str app, user;
+    hob_str session; /* HOB_ENOENT: there is none. "": the user's only */
+    hob_str name;    /* VERSIONS, ARTIFACT */
+    int64_t version; /* ARTIFACT; negative = the newest */
+    hob_str cursor;  /* `next` of the page before */
+    size_t limit;    /* 0 = 50, at most 1000 */
+} hob_store_artifact_query;
+
 typedef struct hob_store_query {
     hob_str cwd;     /* sessions: only of this folder; "" = all */
     hob_str session; /* runs: only of this session; "" = all */
@@ -164,6 +197,12 @@ typedef void (*hob_store_runs_fn)(int code, const hob_error *err, const hob_stor
 typedef void (*hob_store_memories_fn)(int code, const hob_error *err, const hob_store_memory *items,
                                       size_t n, const hob_store_tenant *tenant, hob_str next,
                                       void *user);
+
+typedef void (*hob_store_artifacts_fn)(int code, const hob_error *err,
+                                       const hob_store_artifact *items, size_t n, hob_str next,
+                                       void *user);
+typedef void (*hob_store_claim_fn)(int code, const hob_error *err, const int64_t *versions,
+                                   size_t n, void *user);
 
 enum {
     HOB_OWN_CREATE = 1, /* make it and own it (HOB_EEXIST if it is there) */
@@ -205,6 +244,13 @@ typedef struct hob_store_ops {
      * changes of memory fails with it, too. */
     void (*memories)(hob_store *s, const hob_store_memory_query *q, hob_store_memories_fn done,
                      void *user);
+    void (*artifacts)(hob_store *s, const hob_store_artifact_query *q, hob_store_artifacts_fn done,
+                      void *user);
+    /* The next version of each name, for this process alone, so that the event that goes with it can say which one it
+     * is. Names may repeat. One that is never committed is given again when this process is gone. HOB_ELIMIT: 10,000
+     * versions are there, of the session or of the user. `app`, `user` and `session` of the query say where. */
+    void (*claim)(hob_store *s, const hob_store_artifact_query *where, const hob_str *names,
+                  size_t n, hob_store_claim_fn done, void *user);
 } hob_store_ops;
 
 struct hob_store {
