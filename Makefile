@@ -5,7 +5,7 @@
 #   make test       everything that must hold               make test-long   and what takes longer
 #   make check      the tests alone, for the inner loop     make asan | tsan | clang | fuzz
 #   make format     rewrite the sources                     make lint        only look
-#   make docs       rewrite the pages made from the sources
+#   make docs       rewrite the pages made from the sources    make conformance   beside the npm ADK
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc)
@@ -15,7 +15,7 @@ CONFIGURE = cmake --log-level=WARNING --preset
 CTEST = ctest --test-dir build --output-on-failure --no-label-summary -j $(JOBS)
 SOURCES = $(shell find $(wildcard src include tests bench examples cmake) -name '*.[ch]')
 
-.PHONY: all build demo test check test-long test-build bench install format docs lint clean \
+.PHONY: all build demo test check test-long test-build conformance bench install format docs lint clean \
 	asan tsan clang fuzz
 
 all: build
@@ -45,6 +45,10 @@ test-long: test-build
 
 check: test-build
 	@$(CTEST) -LE 'long|stage'
+
+# The cases that another implementation can run, too (tests/conformance/*/README.md).
+conformance: test-build
+	@HOB_BINARY_DIR=$(CURDIR)/build tests/conformance/adk/run || test $$? = 77
 
 bench:
 	@scripts/setup test

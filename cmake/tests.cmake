@@ -131,6 +131,18 @@ if(HOB_WITH_TESTS AND TARGET hob_core_test)
     endif()
 endif()
 
+# The cross-check with the ADK of another ecosystem: `make conformance`. Its driver skips what it cannot install.
+if(HOB_WITH_TESTS AND TARGET hob-test)
+    file(GLOB sources CONFIGURE_DEPENDS tests/conformance/adk/hob_*.c)
+    hob_test_program(conformance-adk tests/conformance/adk/main.c conformance)
+    target_sources(conformance-adk PRIVATE tests/conformance/adk/observe.c ${sources})
+    set_target_properties(conformance-adk PROPERTIES OUTPUT_NAME adk)
+    set(driver ${CMAKE_CURRENT_SOURCE_DIR}/tests/conformance/adk/run)
+    add_test(NAME conformance/adk COMMAND ${driver})
+    set_tests_properties(conformance/adk PROPERTIES SKIP_RETURN_CODE 77)
+    hob_register(conformance/adk ${driver} conformance)
+endif()
+
 if(HOB_FUZZ AND TARGET hob_core_test)
     file(GLOB HOB_FUZZ_SOURCES CONFIGURE_DEPENDS tests/fuzz/*.c)
     foreach(source ${HOB_FUZZ_SOURCES})
