@@ -12,6 +12,7 @@
 #ifndef HOB_HOB_H
 #define HOB_HOB_H
 
+#include <hob/acp.h>
 #include <hob/agent.h>
 #include <hob/base.h>
 #include <hob/config.h>

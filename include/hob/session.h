@@ -238,6 +238,10 @@ HOB_API int hob_session_cancel_confirmations(hob_session *s, hob_error *err);
 /* For the next model call; on error the old model stays. HOB_ENOENT, HOB_EAMBIGUOUS, HOB_EAUTH. */
 HOB_API int hob_session_set_model(hob_session *s, const char *hint, hob_error *err);
 HOB_API int hob_session_set_thinking(hob_session *s, const char *level, hob_error *err);
+/* ask accept-edits plan yolo: for the calls that are decided from now on; sub-agents at work keep theirs. HOB_EINVAL,
+ * HOB_ECONFIG (the administrator's policy), HOB_EACCES (wider than the agent that it is may be), HOB_EBUSY (agents of a
+ * team are at work): then the old one stays. */
+HOB_API int hob_session_set_permission_mode(hob_session *s, const char *mode, hob_error *err);
 HOB_API int hob_session_set_title(hob_session *s, hob_str title,
                                   hob_error *err); /* one line, 1000 bytes */
 /* A session in which nothing was said yet is stored, too: without this one that was never used leaves no trace. */

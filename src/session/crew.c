@@ -103,6 +103,14 @@ static int fit_policy(hob_crew *c, hob_member *m, const hob_agent *a, hob_error 
     return HOB_OK;
 }
 
+int hob_crew_fit_policies(hob_crew *c, hob_error *err) {
+    int rc = HOB_OK;
+    for (size_t i = 0; rc >= 0 && i < c->flow->n; i++)
+        if (c->flow->frames[i].agent->o.kind == HOB_AGENT_LLM)
+            rc = fit_policy(c, &c->members[i], c->flow->frames[i].agent, err);
+    return rc;
+}
+
 /* Those who were at work in a process that is gone are there already. */
 int hob_crew_fit(hob_crew *c, hob_error *err) {
     int rc = HOB_OK;

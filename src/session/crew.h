@@ -36,6 +36,8 @@ void hob_crew_destroy(hob_crew *c);
 void hob_crew_reset(hob_crew *c); /* the log is folded anew */
 /* Models and tools of all agents, or why one cannot work. */
 int hob_crew_fit(hob_crew *c, hob_error *err);
+/* After the session got another policy; nobody may be at work. */
+int hob_crew_fit_policies(hob_crew *c, hob_error *err);
 /* Strands for those at work, none for the others: after each event, or after the last of a fold. */
 void hob_crew_sync(hob_crew *c);
 /* An event was appended by this process: values of temp: keys that it only names join the state. */

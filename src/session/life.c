@@ -42,6 +42,7 @@ void hob_session_free(hob_session *s) {
     hob_tools_destroy(s->tools);
     hob_workspace_close(s->workspace);
     hob_policy_destroy(s->policy);
+    hob_session_drop_rules(s);
     hob_definitions_destroy(s->definitions);
     hob_definitions_destroy(s->agents);
     hob_tracker_finish(s);

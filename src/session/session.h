@@ -248,6 +248,7 @@ struct hob_session {
     hob_limits limits;
     hob_policy *policy;
     hob_mode mode;
+    char **allow, **deny; /* rules of the caller, for a policy of another mode; NULL = none */
     hob_agent_callbacks callbacks;                /* size 0 = none */
     hob_definitions *definitions;                 /* NULL = none */
     char agent_name[HOB_DEFINITION_NAME_MAX + 1]; /* the one of them that it is; "" = hob's own */
@@ -520,8 +521,14 @@ int hob_session_find_model(hob_session *s, hob_str hint, hob_model_found *out, h
 int hob_session_use_model(hob_session *s, hob_str hint, hob_error *err);
 int hob_session_add_host_tool(hob_session *s, const hob_tool *tool, hob_error *err);
 int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err);
+/* The configuration with the caller's wishes in it. */
+int hob_session_wish(hob_session *s, const hob_session_opts *o, hob_config **out, hob_error *err);
 /* Writes what a reader of the log must know: session_opened once, config_changed when something differs. */
 int hob_session_say_settings(hob_session *s, hob_error *err);
+
+/* ---- mode.c -------------------------------------------------------------------------------------------------- */
+void hob_session_keep_rules(hob_session *s, const hob_session_opts *o); /* allow and deny */
+void hob_session_drop_rules(hob_session *s);
 
 /* ---- memory_open.c, memory_tool.c -------------------------------------------------------------------------------- */
 void hob_memory_probe(hob_runtime *rt, hob_error *err); /* can it be used? Waits */

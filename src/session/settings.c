@@ -179,15 +179,27 @@ static int take_policy(hob_session *s, const hob_inherited *in, hob_error *err) 
     return rc;
 }
 
-static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *err) {
-    if (s->given) return take_policy(s, s->given, err);
+int hob_session_wish(hob_session *s, const hob_session_opts *o, hob_config **out, hob_error *err) {
     hob_config *c = hob_config_dup(s->rt->config);
     int rc = check_guards(c, err);
     if (rc >= 0) rc = set_wishes(c, o, err);
-    if (rc >= 0) rc = keep_mode(s, c, err);
+    if (rc < 0)
+        hob_config_destroy(c);
+    else
+        *out = c;
+    return rc;
+}
+
+static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    hob_config *c;
+    if (s->given) return take_policy(s, s->given, err);
+    int rc = hob_session_wish(s, o, &c, err);
+    if (rc < 0) return rc;
+    rc = keep_mode(s, c, err);
     if (rc >= 0) rc = hob_policy_from_config(c, hob_str_z(s->cwd), &s->policy, err);
     if (rc >= 0) rc = hob_mode_from(hob_config_str(c, "permissions.mode"), &s->mode);
     if (rc >= 0) choose_limits(s, c);
+    if (rc >= 0) hob_session_keep_rules(s, o);
     hob_config_destroy(c);
     return rc;
 }

@@ -1,0 +1,171 @@
+/*
+ * permission.c - approvals: what a session waits for is asked in the editor, and the answer given to the session.
+ *
+ * Two answers are offered, once and no. Whoever wants to be asked less chooses another mode.
+ *
+ * A question lives until it is answered. If the run is cancelled meanwhile, the editor answers "cancelled" and nobody
+ * waits for it any more. If the editor goes away the session goes on waiting, and asks again when it is loaded.
+ */
+#include "acp/acp.h"
+
+#include "session/session.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+typedef struct permit {
+    hob_acp_ask ask;
+    hob_list link;
+    hob_acp_session *s;
+    char *call;
+} permit;
+
+static void free_permit(permit *p) {
+    hob_acp_drop_ask(p->s->acp, &p->ask);
+    hob_list_remove(&p->link);
+    hob_free(p->call);
+    hob_free(p);
+}
+
+void hob_acp_permissions_drop(hob_acp_session *s) {
+    while (!hob_list_empty(&s->permits)) free_permit(HOB_LIST_FIRST(&s->permits, permit, link));
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static void confirm(permit *p, hob_verdict v, hob_str reason) {
+    hob_error err = {.code = HOB_OK};
+    int code = hob_session_confirm_tool_use(p->s->s, hob_str_z(p->call), v, reason, &err);
+    bool late = code == HOB_ENOENT || code == HOB_EEXIST; /* cancelled, or answered elsewhere */
+    if (code < 0 && !late) hob_log(HOB_LOG_WARN, "acp", "%s: %s", p->s->id, err.message);
+}
+
+static void on_answer(hob_acp_ask *a, const hob_json *result, const hob_error *err) {
+    permit *p = HOB_CONTAINER(a, permit, ask);
+    const hob_json *outcome = hob_json_get(result, "outcome");
+    hob_str option = hob_json_get_str(outcome, "optionId");
+    hob_error why;
+    if (err) {
+        hob_fail(&why, HOB_EREFUSED, 0, "the editor could not ask the user: %.300s", err->message);
+        confirm(p, HOB_VERDICT_DENY, hob_str_z(why.message));
+    } else if (hob_str_eqz(option, "allow")) {
+        confirm(p, HOB_VERDICT_ALLOW, HOB_STR_NULL);
+    } else if (hob_str_eqz(option, "reject")) {
+        confirm(p, HOB_VERDICT_DENY, HOB_STR("the user said no"));
+    } else {
+        confirm(p, HOB_VERDICT_DENY, HOB_STR("the question was cancelled"));
+    }
+    free_permit(p);
+}
+
+/* ---- the change that is asked for -------------------------------------------------------------- */
+
+static bool read_all(int fd, hob_buf *out) {
+    char piece[16 * 1024];
+    ssize_t n = 1;
+    while (n > 0 && !out->err) {
+        n = read(fd, piece, sizeof piece);
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n > 0)
+            hob_buf_add(out, hob_str_n(piece, (size_t)n));
+    }
+    return n == 0 && !out->err;
+}
+
+/* Nothing is written before the answer, so what is in the file now is what will be replaced. */
+static void find_change(hob_acp_session *s, const hob_json *args, hob_acp_change *out) {
+    hob_str path = hob_json_get_str(args, "path"), content = hob_json_get_str(args, "content");
+    hob_buf before, full;
+    int fd = -1;
+    if (!path.n || !s->s->workspace) return;
+    int code = hob_workspace_open_file(s->s->workspace, path, &fd, NULL);
+    if (code < 0 && code != HOB_ENOENT) return;
+    hob_buf_init(&before, HOB_ACP_CHANGE_MAX);
+    hob_buf_init(&full, 64 * 1024);
+    if (path.p[0] != '/') hob_buf_addf(&full, "%s/", s->cwd);
+    hob_buf_add(&full, path);
+    hob_str old;
+    if (code < 0 || read_all(fd, &before)) {
+        old = hob_buf_str(&before);
+        hob_acp_change_set(out, hob_buf_str(&full), code < 0 ? NULL : &old, content);
+    }
+    if (fd >= 0) close(fd);
+    hob_buf_finish(&before);
+    hob_buf_finish(&full);
+}
+
+/* ---- the question ------------------------------------------------------------------------------ */
+
+static void write_option(hob_jsonw *w, const char *id, const char *name, const char *kind) {
+    hob_jsonw_object(w);
+    hob_jsonw_kstr(w, "optionId", hob_str_z(id));
+    hob_jsonw_kstr(w, "name", hob_str_z(name));
+    hob_jsonw_kstr(w, "kind", hob_str_z(kind));
+    hob_jsonw_object_end(w);
+}
+
+static void write_call(hob_acp_session *s, hob_jsonw *w, const hob_json *d) {
+    hob_str tool = hob_json_get_str(d, "tool");
+    const hob_json *args = hob_json_get(d, "args");
+    hob_acp_change change = {.path = NULL};
+    hob_jsonw_object(w);
+    hob_jsonw_kstr(w, "toolCallId", hob_json_get_str(d, "call"));
+    hob_jsonw_kstr(w, "status", HOB_STR("pending"));
+    hob_acp_write_call(s, w, tool, args);
+    if (hob_str_eqz(tool, "write")) find_change(s, args, &change);
+    if (change.path) {
+        hob_jsonw_key(w, "content");
+        hob_jsonw_array(w);
+        hob_acp_write_change(w, &change);
+        hob_jsonw_array_end(w);
+    }
+    hob_jsonw_object_end(w);
+    hob_acp_change_finish(&change);
+}
+
+static void write_question(hob_acp_session *s, hob_buf *out, const hob_json *d) {
+    hob_jsonw w;
+    hob_jsonw_init(&w, out);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "sessionId", hob_str_z(s->id));
+    hob_jsonw_key(&w, "toolCall");
+    write_call(s, &w, d);
+    hob_jsonw_key(&w, "options");
+    hob_jsonw_array(&w);
+    write_option(&w, "allow", "Allow", "allow_once");
+    write_option(&w, "reject", "Reject", "reject_once");
+    hob_jsonw_array_end(&w);
+    hob_jsonw_object_end(&w);
+}
+
+void hob_acp_permission_ask(hob_acp_session *s, const hob_json *d) {
+    permit *p = HOB_NEW(permit);
+    hob_buf params;
+    hob_error err;
+    p->s = s;
+    p->ask.answered = on_answer;
+    p->call = hob_dupz(hob_json_get_str(d, "call"));
+    hob_list_push(&s->permits, &p->link);
+    hob_buf_init(&params, 96u << 20);
+    write_question(s, &params, d);
+    if (hob_acp_send_ask(s->acp, &p->ask, "session/request_permission", &params, &err) < 0) {
+        confirm(p, HOB_VERDICT_DENY, hob_str_z(err.message));
+        free_permit(p);
+    }
+    hob_buf_finish(&params);
+}
+
+int hob_acp_permission_ask_all(hob_acp_session *s, hob_error *err) {
+    hob_page *page = NULL;
+    const hob_json *row;
+    int code = hob_session_pending_confirmations(s->s, &page, err);
+    for (size_t i = 0; code >= 0 && i < hob_page_count(page); i++) {
+        hob_arena *a = hob_arena_create(0);
+        if (hob_json_parse(a, hob_page_row(page, i), NULL, &row, NULL) >= 0)
+            hob_acp_permission_ask(s, row);
+        hob_arena_destroy(a);
+    }
+    hob_page_destroy(page);
+    return code;
+}

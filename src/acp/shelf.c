@@ -1,0 +1,96 @@
+/*
+ * shelf.c - session/list, close and delete: what is stored, and putting it back.
+ */
+#include "acp/acp.h"
+
+/* ---- list ----------------------------------------------------------------------------------- */
+
+static void write_session(hob_jsonw *w, hob_str row) {
+    const hob_json *r = NULL;
+    hob_arena *a = hob_arena_create(0);
+    if (hob_json_parse(a, row, NULL, &r, NULL) >= 0) {
+        hob_jsonw_object(w);
+        hob_jsonw_kstr(w, "sessionId", hob_json_get_str(r, "id"));
+        hob_jsonw_kstr(w, "cwd", hob_json_get_str(r, "cwd"));
+        hob_jsonw_kstr_opt(w, "title", hob_json_get_str(r, "title"));
+        hob_jsonw_kstr_opt(w, "updatedAt", hob_json_get_str(r, "updated"));
+        hob_jsonw_object_end(w);
+    }
+    hob_arena_destroy(a);
+}
+
+static void answer_list(hob_acp_request *q, const hob_page *page) {
+    hob_buf b;
+    hob_jsonw w;
+    hob_buf_init(&b, 4u << 20);
+    hob_jsonw_init(&w, &b);
+    hob_jsonw_object(&w);
+    hob_jsonw_key(&w, "sessions");
+    hob_jsonw_array(&w);
+    for (size_t i = 0; i < hob_page_count(page); i++) write_session(&w, hob_page_row(page, i));
+    hob_jsonw_array_end(&w);
+    hob_jsonw_kstr_opt(&w, "nextCursor", hob_page_next(page));
+    hob_jsonw_object_end(&w);
+    hob_acp_result(q->acp, q->id, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+int hob_acp_session_list(hob_acp_request *q, hob_error *err) {
+    hob_page_opts o = HOB_PAGE_OPTS_INIT;
+    hob_page *page = NULL;
+    hob_arena *a = hob_arena_create(1u << 20);
+    hob_str cwd = hob_json_get_str(q->params, "cwd");
+    hob_str cursor = hob_json_get_str(q->params, "cursor");
+    if (cwd.n) o.cwd = hob_arena_dup(a, cwd).p;
+    if (cursor.n) o.cursor = hob_arena_dup(a, cursor).p;
+    int code = hob_runtime_sessions(q->acp->rt, &o, &page, err);
+    if (code >= 0) answer_list(q, page);
+    hob_page_destroy(page);
+    hob_arena_destroy(a);
+    return code;
+}
+
+/* ---- close ---------------------------------------------------------------------------------- */
+
+void hob_acp_close_end(hob_acp_session *s) {
+    hob_acp *x = s->acp;
+    hob_buf id = s->waiting;
+    hob_buf_init(&s->waiting, 0);
+    hob_acp_session_free(s, false);
+    hob_acp_result(x, hob_buf_str(&id), HOB_STR("{}"));
+    hob_buf_finish(&id);
+}
+
+/* What runs is cancelled first, and closed when it is settled: meanwhile the editor can still answer what tools asked
+ * of it. */
+int hob_acp_session_close(hob_acp_request *q, hob_error *err) {
+    hob_acp_session *s = q->s;
+    bool running = hob_session_is_running(s->s) > 0;
+    if (s->state == HOB_ACP_CLOSING)
+        return hob_fail(err, HOB_EBUSY, 0, "session %s is being closed", s->id);
+    int code = running ? hob_session_cancel(s->s, HOB_QUEUED_DROP, err) : HOB_OK;
+    if (code < 0) return code;
+    if (s->state == HOB_ACP_WORKING) hob_acp_prompt_cancelled(s);
+    s->state = HOB_ACP_CLOSING;
+    hob_buf_reset(&s->waiting);
+    hob_buf_add(&s->waiting, q->id);
+    if (!running) hob_acp_close_end(s);
+    return HOB_OK;
+}
+
+/* ---- delete --------------------------------------------------------------------------------- */
+
+int hob_acp_session_delete(hob_acp_request *q, hob_error *err) {
+    hob_str id = hob_json_get_str(q->params, "sessionId");
+    hob_acp_session *s = hob_acp_find(q->acp, id);
+    if (!hob_id_valid(id)) return hob_fail(err, HOB_EINVAL, 0, "`sessionId` is no session's id");
+    if (s && hob_session_is_running(s->s) > 0)
+        return hob_fail(err, HOB_EBUSY, 0, "session %s is at work: cancel it first", s->id);
+    if (s) hob_acp_session_free(s, false);
+    char *name = hob_dupz(id);
+    int code = hob_runtime_remove_session(q->acp->rt, name, err);
+    hob_free(name);
+    if (code == HOB_ENOENT) code = HOB_OK; /* what is not there is deleted */
+    if (code >= 0) hob_acp_result(q->acp, q->id, HOB_STR("{}"));
+    return code;
+}
