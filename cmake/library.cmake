@@ -32,9 +32,24 @@ add_custom_target(fold_id DEPENDS ${HOB_FOLD_DIR}/fold_id.h)
 set_source_files_properties(src/session/snapshot.c PROPERTIES
     OBJECT_DEPENDS ${HOB_FOLD_DIR}/fold_id.h)
 
+# The console page (src/serve/console/): one document, carried in the library.
+file(GLOB HOB_CONSOLE_FILES CONFIGURE_DEPENDS src/serve/console/*.html src/serve/console/*.css
+    src/serve/console/*.js)
+set(HOB_CONSOLE_PAGE ${HOB_FOLD_DIR}/console.html)
+set(HOB_CONSOLE_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cmake/console_page.c)
+add_custom_command(OUTPUT ${HOB_CONSOLE_PAGE}
+    COMMAND ${CMAKE_COMMAND} -DDIR=${CMAKE_CURRENT_SOURCE_DIR}/src/serve/console
+        -DOUT=${HOB_CONSOLE_PAGE} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/console_page.cmake
+    DEPENDS ${HOB_CONSOLE_FILES} cmake/console_page.cmake VERBATIM)
+add_custom_target(console_page DEPENDS ${HOB_CONSOLE_PAGE})
+set_source_files_properties(${HOB_CONSOLE_SOURCE} PROPERTIES
+    COMPILE_DEFINITIONS HOB_CONSOLE_PAGE_FILE="${HOB_CONSOLE_PAGE}"
+    OBJECT_DEPENDS ${HOB_CONSOLE_PAGE})
+
 # hob_add_objects(NAME): all of the library, compiled once.
 function(hob_add_objects name)
-    add_library(${name} OBJECT ${HOB_CORE_SOURCES} ${HOB_EXEC_IMAGE_SOURCE})
+    add_library(${name} OBJECT ${HOB_CORE_SOURCES} ${HOB_EXEC_IMAGE_SOURCE} ${HOB_CONSOLE_SOURCE})
+    add_dependencies(${name} console_page)
     target_include_directories(${name} PUBLIC src include PRIVATE ${HOB_FOLD_DIR})
     add_dependencies(${name} fold_id)
     target_link_libraries(${name} PUBLIC hob_dependencies)

@@ -20,6 +20,7 @@
 #include <hob/event.h>
 #include <hob/memory.h>
 #include <hob/runtime.h>
+#include <hob/server.h>
 #include <hob/session.h>
 #include <hob/shared.h>
 #include <hob/state.h>

@@ -20,6 +20,7 @@
 #ifndef HOB_SERVER_H
 #define HOB_SERVER_H
 
+#include <hob/definitions.h>
 #include <hob/runtime.h>
 
 #ifdef __cplusplus
@@ -55,6 +56,8 @@ typedef struct hob_server_opts {
     unsigned max_connections; /* 0 = 20,000, but not more than open files allow */
     hob_server_log_fn on_log; /* NULL = nothing is said */
     void *user;
+    hob_definitions *
+        definitions; /* agents, skills and commands for its sessions; NULL = none. Stays the host's */
 } hob_server_opts;
 #define HOB_SERVER_OPTS_INIT                                                                       \
     { .size = sizeof(hob_server_opts) }
@@ -62,16 +65,17 @@ typedef struct hob_server_opts {
 /* Listens and answers when it returns. HOB_EINVAL (an option), HOB_EACCES (a public address without
  * HOB_SERVER_INSECURE; a token file that others can read), HOB_EEXIST (the address is in use), HOB_ECONFIG (the token
  * file), HOB_EIO. */
-int hob_server_create(hob_runtime *rt, const hob_server_opts *o, hob_server **out, hob_error *err);
+HOB_API int hob_server_create(hob_runtime *rt, const hob_server_opts *o, hob_server **out,
+                              hob_error *err);
 /* "http://127.0.0.1:40213/", NUL-terminated, cut at cap; returns the full length. */
-int hob_server_url(const hob_server *s, char *buf, size_t cap);
+HOB_API int hob_server_url(const hob_server *s, char *buf, size_t cap);
 /* Reads the token file again. On failure the callers stay as they are. */
-int hob_server_reload(hob_server *s, hob_error *err);
+HOB_API int hob_server_reload(hob_server *s, hob_error *err);
 /* Takes no more requests, lets go of its sessions (runs under way stay resumable), ends the streams. Waits for handlers
  * at most timeout_ms, then cuts them off. Not inside on_log. */
-void hob_server_stop(hob_server *s, int64_t timeout_ms);
+HOB_API void hob_server_stop(hob_server *s, int64_t timeout_ms);
 /* Stops, if that was not done, and frees. NULL is fine. The runtime stays. */
-void hob_server_destroy(hob_server *s);
+HOB_API void hob_server_destroy(hob_server *s);
 
 #ifdef __cplusplus
 }

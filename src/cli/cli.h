@@ -96,7 +96,7 @@ typedef struct hob_command {
 extern const hob_command hob_command_run; /* a prompt: has no name of its own */
 extern const hob_command hob_command_sessions, hob_command_runs, hob_command_config,
     hob_command_models, hob_command_agents, hob_command_skills, hob_command_trust,
-    hob_command_memory, hob_command_demo, hob_command_acp;
+    hob_command_memory, hob_command_demo, hob_command_acp, hob_command_serve;
 const hob_command *hob_command_find(hob_str name); /* main.c; NULL if there is none */
 size_t hob_command_count(void);
 const hob_command *hob_command_at(size_t i);
@@ -115,6 +115,8 @@ int hob_cli_parse(hob_cli *cli, const hob_command *c, char *const *argv, void *i
 int hob_cli_config(hob_cli *cli, bool trust, hob_error *err);
 /* The runtime (and the configuration, if that was not loaded), signals watched. */
 int hob_cli_start(hob_cli *cli, bool trust, hob_error *err);
+/* The same with a loop of this kind; with its own thread signals are the command's business. */
+int hob_cli_start_as(hob_cli *cli, hob_loop_mode loop, bool trust, hob_error *err);
 void hob_cli_stop(hob_cli *cli);
 /* A user without an application is one of hob's own. */
 const char *hob_cli_app(const char *app, const char *user);

@@ -118,18 +118,22 @@ static const char *find_libexec(char *path, size_t cap) {
     return path;
 }
 
-int hob_cli_start(hob_cli *cli, bool trust, hob_error *err) {
+int hob_cli_start_as(hob_cli *cli, hob_loop_mode loop, bool trust, hob_error *err) {
     char libexec[4096];
     hob_runtime_opts o = HOB_RUNTIME_OPTS_INIT;
     int code = hob_cli_config(cli, trust, err);
     if (code < 0 || cli->rt) return code;
     o.config = cli->config;
-    o.loop = HOB_LOOP_HOST;
+    o.loop = loop;
     o.envp = cli->envp;
     o.libexec_dir = find_libexec(libexec, sizeof libexec);
     code = hob_runtime_create(&o, &cli->rt, err);
-    if (code >= 0) hob_signals_runtime(cli->rt);
+    if (code >= 0 && loop == HOB_LOOP_HOST) hob_signals_runtime(cli->rt);
     return code;
+}
+
+int hob_cli_start(hob_cli *cli, bool trust, hob_error *err) {
+    return hob_cli_start_as(cli, HOB_LOOP_HOST, trust, err);
 }
 
 void hob_cli_stop(hob_cli *cli) {

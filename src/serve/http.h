@@ -95,7 +95,8 @@ const hob_route *hob_routes(size_t *n);
 
 /* ---- asking [handler] -------------------------------------------------------------------------------- */
 
-hob_arena *hob_web_arena(hob_web_request *r);               /* lives until the answer is sent */
+/* Lives until the answer is sent; of a stream until the handler returned. */
+hob_arena *hob_web_arena(hob_web_request *r);
 const hob_caller *hob_web_caller(const hob_web_request *r); /* NULL: a route without a token */
 hob_server *hob_web_server(const hob_web_request *r);
 const hob_route *hob_web_route(const hob_web_request *r);

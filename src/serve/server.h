@@ -13,19 +13,21 @@
 
 typedef struct hob_web hob_web;         /* web.h: sockets and requests */
 typedef struct hob_callers hob_callers; /* callers.h: who may ask */
-typedef struct hob_hub hob_hub;         /* hub.h: open sessions */
+typedef struct hob_hub hob_hub;         /* open sessions */
 
 struct hob_server {
     hob_runtime *rt;
     hob_web *web;
     hob_callers *callers;
     hob_hub *hub;
-    char **roots; /* absolute, NULL-terminated */
+    char **roots;                 /* absolute, NULL-terminated */
+    hob_definitions *definitions; /* the host's; may be NULL */
     char *max_mode;
     unsigned flags;         /* HOB_SERVER_… */
     _Atomic bool draining;  /* stop was called: nothing new begins */
     _Atomic bool not_ready; /* what must be read at the start is not read yet: readyz is 503 */
     int64_t started_ms;     /* wall time */
+    struct hob_server_life *life; /* server.c */
 };
 
 #endif

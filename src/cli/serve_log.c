@@ -1,0 +1,83 @@
+/*
+ * serve_log.c - what a server has to say: JSON lines for programs, or text for the person who started it.
+ *
+ * A pipe whose reader stands still loses lines, and is told how many once it reads again: a log never holds up a server.
+ */
+#include "cli/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int log_fd = -1;    /* the server calls one at a time */
+static long long lost = 0; /* lines */
+
+int hob_serve_log_open(hob_cli *cli, const char *where, hob_error *err) {
+    (void)cli;
+    if (!where) return HOB_OK;
+    log_fd = strcmp(where, "-") ? open(where, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)
+                                : STDOUT_FILENO;
+    if (log_fd < 0) return hob_fail_errno(err, HOB_EINVAL, "the log %s cannot be written", where);
+    return HOB_OK;
+}
+
+static bool takes(int fd) {
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    return poll(&p, 1, 0) > 0 && !(p.revents & (POLLERR | POLLHUP));
+}
+
+/* One write a line, and no longer than a pipe takes whole. */
+static void write_line(const char *fmt, hob_str line) {
+    char text[PIPE_BUF];
+    int n = snprintf(text, sizeof text, fmt, HOB_FMT(line));
+    if (n < 0) return;
+    size_t len = HOB_MIN((size_t)n, sizeof text - 1);
+    text[len - 1] = '\n';
+    if (write(log_fd, text, len) < 0) lost++;
+}
+
+static void write_json(hob_str line) {
+    char note[96];
+    if (!takes(log_fd)) {
+        lost++;
+        return;
+    }
+    if (lost) {
+        int n = snprintf(note, sizeof note, "{\"level\":\"warn\",\"event\":\"log\",\"lost\":%lld}",
+                         lost);
+        write_line("%.*s\n", hob_str_n(note, (size_t)n));
+        lost = 0;
+    }
+    write_line("%.*s\n", line);
+}
+
+static void tell_request(hob_cli *cli, const hob_json *v) {
+    hob_str who = hob_json_get_str(v, "caller");
+    hob_tell_note(cli, "%.*s %.*s %lld %lld ms%s%.*s", HOB_FMT(hob_json_get_str(v, "method")),
+                  HOB_FMT(hob_json_get_str(v, "path")), (long long)hob_json_get_int(v, "status", 0),
+                  (long long)hob_json_get_int(v, "ms", 0), who.n ? " by " : "", HOB_FMT(who));
+}
+
+static void tell_text(hob_cli *cli, hob_str line) {
+    hob_arena *a = hob_arena_create(1 << 20);
+    const hob_json *v = NULL;
+    if (hob_json_parse(a, line, NULL, &v, NULL) >= 0) {
+        bool request = hob_str_eqz(hob_json_get_str(v, "event"), "request");
+        bool error = hob_str_eqz(hob_json_get_str(v, "level"), "error");
+        if (!request)
+            hob_tell_note(cli, "%.*s", HOB_FMT(hob_json_get_str(v, "message")));
+        else if (error || cli->verbose)
+            tell_request(cli, v);
+    }
+    hob_arena_destroy(a);
+}
+
+void hob_serve_log(hob_str line, void *user) {
+    if (log_fd >= 0)
+        write_json(line);
+    else
+        tell_text(user, line);
+}

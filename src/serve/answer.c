@@ -1,0 +1,232 @@
+/*
+ * answer.c - what a handler answers, and the head that goes before it.
+ */
+#include "serve/web.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static const struct {
+    int status;
+    const char *reason;
+} reasons[] = {
+    {200, "OK"},
+    {201, "Created"},
+    {202, "Accepted"},
+    {204, "No Content"},
+    {304, "Not Modified"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {415, "Unsupported Media Type"},
+    {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
+    {422, "Unprocessable Content"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {502, "Bad Gateway"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+    {505, "HTTP Version Not Supported"},
+};
+
+const char *hob_answer_reason(int status) {
+    for (size_t i = 0; i < HOB_ARRAY_LEN(reasons); i++)
+        if (reasons[i].status == status) return reasons[i].reason;
+    return "Unknown";
+}
+
+/* ---- the body ------------------------------------------------------------------------------------------- */
+
+bool hob_web_answered(const hob_web_request *r) {
+    return r->answered;
+}
+
+static bool plain(hob_str s) {
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f) return false;
+    return true;
+}
+
+/* What came from outside must not become a line of its own. */
+void hob_web_answer_header(hob_web_request *r, const char *name, hob_str value) {
+    if (!plain(value)) return;
+    hob_buf_addf(&r->fields, "%s: %.*s\r\n", name, HOB_FMT(value));
+}
+
+/* The first tag that fits, or "*". Weak and strong are the same to us: what we tag is made anew each time. */
+static bool has_tag(hob_str list, hob_str tag) {
+    hob_str part;
+    while (hob_str_split(&list, ',', &part)) {
+        part = hob_str_trim(part);
+        if (hob_str_starts(part, HOB_STR("W/"))) part = hob_str_skip(part, 2);
+        if (hob_str_eq(part, tag) || hob_str_eqz(part, "*")) return true;
+    }
+    return false;
+}
+
+static void add_tag(hob_web_request *r) {
+    char tag[40];
+    hob_str body = hob_buf_str(&r->content);
+    snprintf(tag, sizeof tag, "\"%016llx-%zx\"", (unsigned long long)hob_sum(0, body), body.n);
+    hob_web_answer_header(r, "ETag", hob_str_z(tag));
+    if (!has_tag(hob_web_header(r, "if-none-match"), hob_str_z(tag))) return;
+    r->status = 304;
+    hob_buf_finish(&r->content);
+}
+
+void hob_web_answer(hob_web_request *r, int status, const char *type, hob_str body) {
+    if (r->answered) return;
+    r->answered = true;
+    r->status = status;
+    r->type = type ? hob_arena_dup(r->arena, hob_str_z(type)) : HOB_STR_NULL;
+    hob_buf_add(&r->content, body);
+    bool tagged = r->route && (r->route->flags & HOB_ROUTE_ETAG) && status == 200;
+    if (tagged) add_tag(r);
+}
+
+void hob_web_answer_json(hob_web_request *r, int status, hob_str json) {
+    hob_web_answer(r, status, "application/json", json);
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------- */
+
+static void fail_with(hob_web_request *r, int status, const char *code, const char *message) {
+    hob_buf b;
+    hob_jsonw w;
+    hob_buf_init(&b, 16 * 1024);
+    hob_jsonw_init(&w, &b);
+    hob_jsonw_object(&w);
+    hob_jsonw_key(&w, "error");
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "code", hob_str_z(code));
+    hob_jsonw_kstr(&w, "message", hob_str_z(message));
+    hob_jsonw_object_end(&w);
+    hob_jsonw_object_end(&w);
+    hob_web_answer_json(r, status, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+void hob_web_fail(hob_web_request *r, int status, const char *code, const char *fmt, ...) {
+    char message[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    fail_with(r, status, code, message);
+}
+
+static int status_of(int rc) {
+    switch (rc) {
+    case HOB_EINVAL:
+    case HOB_EPARSE: return 400;
+    case HOB_EACCES:
+    case HOB_EREFUSED: return 403;
+    case HOB_ENOENT: return 404;
+    case HOB_EBUSY:
+    case HOB_EEXIST:
+    case HOB_EIDLE:
+    case HOB_EAMBIGUOUS:
+    case HOB_ECANCELLED:
+    case HOB_EFENCED: return 409;
+    case HOB_ETOOBIG: return 413;
+    case HOB_EAUTH:
+    case HOB_ECONFIG:
+    case HOB_EVERSION:
+    case HOB_EAGENT:
+    case HOB_EDEPTH: return 422;
+    case HOB_ELIMIT:
+    case HOB_ERATE: return 429;
+    case HOB_ENOSYS: return 501;
+    case HOB_ENET:
+    case HOB_EPROTO:
+    case HOB_EOVERLOAD: return 502;
+    case HOB_EAGAIN:
+    case HOB_ECLOSED: return 503;
+    case HOB_ETIMEDOUT: return 504;
+    }
+    return 500;
+}
+
+void hob_web_fail_hob(hob_web_request *r, int rc, const hob_error *err) {
+    int status = status_of(rc);
+    const char *message = err && err->message[0] ? err->message : hob_error_text(rc);
+    if (r->answered) return;
+    if (status == 503) hob_web_answer_header(r, "Retry-After", HOB_STR("2"));
+    fail_with(r, status, hob_error_name(rc), message);
+}
+
+/* ---- the head ------------------------------------------------------------------------------------------- */
+
+static void add_date(hob_buf *out) {
+    char text[64];
+    struct tm tm;
+    hob_clock *clock = hob_clock_real();
+    time_t now = (time_t)(clock->wall_ms(clock) / 1000);
+    gmtime_r(&now, &tm);
+    static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[tm.tm_wday], tm.tm_mday,
+             months[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    hob_buf_addf(out, "Date: %s\r\n", text);
+}
+
+static bool has_field(const hob_web_request *r, const char *name) {
+    hob_str rest = hob_buf_str(&r->fields), line, wanted = hob_str_z(name);
+    while (hob_str_split(&rest, '\n', &line))
+        if (line.n > wanted.n && line.p[wanted.n] == ':' &&
+            hob_str_ieq(hob_str_first(line, wanted.n), wanted))
+            return true;
+    return false;
+}
+
+/* On every answer: nothing of ours is kept by a cache, guessed at, framed, or read by a page of somebody else. */
+static void add_guards(const hob_web_request *r, hob_buf *out) {
+    if (!has_field(r, "Cache-Control")) hob_buf_addz(out, "Cache-Control: no-store\r\n");
+    if (!has_field(r, "Content-Security-Policy"))
+        hob_buf_addz(
+            out,
+            "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none'\r\n");
+    hob_buf_addz(out, "X-Content-Type-Options: nosniff\r\n"
+                      "Referrer-Policy: no-referrer\r\n"
+                      "Cross-Origin-Resource-Policy: same-origin\r\n"
+                      "Cross-Origin-Opener-Policy: same-origin\r\n"
+                      "Vary: Origin, Accept, Accept-Encoding\r\n");
+}
+
+static void add_framing(const hob_web_request *r, hob_buf *out, bool chunked) {
+    if (chunked)
+        hob_buf_addz(out, "Transfer-Encoding: chunked\r\n");
+    else if (!r->stream && r->status != 204 && r->status != 304)
+        hob_buf_addf(out, "Content-Length: %zu\r\n", r->content.n);
+    if (r->stream) hob_buf_addz(out, "X-Accel-Buffering: no\r\n");
+}
+
+void hob_answer_head(hob_web_request *r, hob_buf *out, bool chunked, bool keep_alive) {
+    if (r->content.err) { /* over what an answer may have */
+        hob_buf_finish(&r->content);
+        hob_buf_init(&r->content, HOB_WEB_ANSWER_MAX);
+        r->answered = false;
+        hob_web_fail(r, 500, "too_large",
+                     "the answer would be over the limit; ask for less at a time");
+    }
+    hob_buf_addf(out, "HTTP/1.1 %d %s\r\n", r->status, hob_answer_reason(r->status));
+    add_date(out);
+    if (r->type.n && r->status != 304)
+        hob_buf_addf(out, "Content-Type: %.*s\r\n", HOB_FMT(r->type));
+    add_framing(r, out, chunked);
+    hob_buf_addf(out, "Connection: %s\r\nX-Request-Id: %s\r\n", keep_alive ? "keep-alive" : "close",
+                 r->id);
+    add_guards(r, out);
+    hob_buf_add(out, hob_buf_str(&r->fields));
+    hob_buf_addz(out, "\r\n");
+}
