@@ -72,12 +72,17 @@ extern "C" {
     X(STATE_CHANGED, state_changed, 1, "State changed; temp: keys are only named.",                \
       "delta?{}, removed?[], temp?[], call?, output?")                                             \
     X(CHILD_STARTED, child_started, 1, "A sub-agent started: a session of its own, `child`.",      \
-      "child, agent, depth, prompt, call?, turn?, background?, host?, allotment?{}, worktree?")    \
+      "child, agent, depth, prompt, call?, turn?, background?, host?, allotment?{}, "              \
+      "worktree?{repository, top, prefix, base, folder, branch}")                                  \
+    X(CHILD_PLACED, child_placed, 1,                                                               \
+      "The git worktree of a sub-agent was made; or it is unchanged, and is removed now.",         \
+      "child, state(made|unchanged)")                                                              \
     X(CHILD_REUSED, child_reused, 1, "A sub-agent was sent another message.",                      \
       "child, agent, turn")                                                                        \
     X(CHILD_FINISHED, child_finished, 1, "The one end of a sub-agent's work.",                     \
       "child, agent, status(completed|failed|cancelled|interrupted|limit), reason?, usage{}, "     \
-      "cost_usd, turns, tool_calls, children, text?, truncated?, report?[], nobody_to_ask?")       \
+      "cost_usd, turns, tool_calls, children, text?, truncated?, report?[], nobody_to_ask?, "      \
+      "worktree?{state(removed|kept), folder, branch, base, files?, commits?, reason?}")           \
     X(CHILD_REPORTED, child_reported, 1,                                                           \
       "What a sub-agent in the background ended with entered the conversation.",                   \
       "item, child, agent, content[]")                                                             \

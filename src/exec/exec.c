@@ -98,6 +98,10 @@ int hob_exec_create(hob_loop *l, const hob_exec_opts *o, hob_exec **out, hob_err
     return HOB_OK;
 }
 
+hob_loop *hob_exec_loop(hob_exec *x) {
+    return x->loop;
+}
+
 /* Jobs that were destroyed while they ran: their life-line is closed, their trees are dying. */
 static void await(hob_guard *g) {
     int fd = pidfd_open(hob_child_pid(g->child), 0);

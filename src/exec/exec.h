@@ -25,6 +25,7 @@ typedef struct hob_exec_opts {
 int hob_exec_create(hob_loop *l, const hob_exec_opts *o, hob_exec **out, hob_error *err);
 /* Every job must have ended or been destroyed; waits a moment for trees still being killed. */
 void hob_exec_destroy(hob_exec *x);
+hob_loop *hob_exec_loop(hob_exec *x);
 
 typedef struct hob_job_opts {
     const char *const

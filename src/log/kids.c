@@ -62,6 +62,15 @@ static hob_kid *get(hob_kids *k, hob_str id) {
     return c;
 }
 
+static void place(hob_kid *c, hob_str state) {
+    static const char *const words[] = {[HOB_PLACE_MADE] = "made",
+                                        [HOB_PLACE_UNCHANGED] = "unchanged",
+                                        [HOB_PLACE_REMOVED] = "removed",
+                                        [HOB_PLACE_KEPT] = "kept"};
+    for (size_t i = HOB_PLACE_MADE; i < HOB_ARRAY_LEN(words); i++)
+        if (hob_str_eqz(state, words[i])) c->place = (hob_kid_place)i;
+}
+
 static void start(hob_kid *c, const hob_event *e, const hob_json *d) {
     hob_str_out(hob_json_get_str(d, "agent"), c->agent, sizeof c->agent);
     hob_str_out(hob_json_get_str(d, "call"), c->call, sizeof c->call);
@@ -71,6 +80,7 @@ static void start(hob_kid *c, const hob_event *e, const hob_json *d) {
     c->turn = (int)HOB_MIN(HOB_MAX(hob_json_get_int(d, "turn", 0), 0), HOB_TURN_MAX);
     c->background = hob_json_get_bool(d, "background", false);
     c->host = hob_json_get_bool(d, "host", false);
+    c->place = hob_json_get(d, "worktree") ? HOB_PLACE_WANTED : HOB_PLACE_NONE;
     if (!c->started_ts) c->started_ts = e->ts;
     if (c->orphan && c->ended_seq) { /* its end came first, and stays */
         c->orphan = false;
@@ -105,6 +115,7 @@ static void end(hob_kid *c, const hob_event *e, const hob_json *d) {
     hob_str_out(hob_json_get_str(d, "status"), c->status, sizeof c->status);
     if (!c->agent[0]) hob_str_out(hob_json_get_str(d, "agent"), c->agent, sizeof c->agent);
     book(c, d);
+    place(c, hob_json_get_str(hob_json_get(d, "worktree"), "state"));
     c->open = false;
     c->ended_ts = e->ts;
     c->ended_seq = e->seq;
@@ -132,7 +143,8 @@ static void answer(hob_kid *c, hob_str call) {
 
 static bool concerns(hob_event_type t) {
     return t == HOB_EVENT_CHILD_STARTED || t == HOB_EVENT_CHILD_FINISHED ||
-           t == HOB_EVENT_APPROVAL_REQUESTED || t == HOB_EVENT_APPROVAL_RESOLVED;
+           t == HOB_EVENT_APPROVAL_REQUESTED || t == HOB_EVENT_APPROVAL_RESOLVED ||
+           t == HOB_EVENT_CHILD_PLACED;
 }
 
 void hob_kids_apply(hob_kids *k, const hob_event *e, const hob_json *d) {
@@ -143,6 +155,9 @@ void hob_kids_apply(hob_kids *k, const hob_event *e, const hob_json *d) {
     switch ((int)e->type) {
     case HOB_EVENT_CHILD_STARTED: start(get(k, id), e, d); break;
     case HOB_EVENT_CHILD_FINISHED: end(get(k, id), e, d); break;
+    case HOB_EVENT_CHILD_PLACED:
+        if ((c = hob_kids_find(k, id)) && c->open) place(c, hob_json_get_str(d, "state"));
+        break;
     case HOB_EVENT_APPROVAL_REQUESTED:
         if ((c = hob_kids_find(k, id))) ask(c, e, hob_json_get_str(d, "call"));
         break;

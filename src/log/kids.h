@@ -20,12 +20,23 @@ typedef struct hob_kid_ask {
     hob_event *event;
 } hob_kid_ask;
 
+/* Of a git worktree: what the log says of it. */
+typedef enum hob_kid_place {
+    HOB_PLACE_NONE,
+    HOB_PLACE_WANTED,
+    HOB_PLACE_MADE,
+    HOB_PLACE_UNCHANGED, /* being removed */
+    HOB_PLACE_REMOVED,
+    HOB_PLACE_KEPT
+} hob_kid_place;
+
 typedef struct hob_kid {
     char id[129], agent[72], call[64], run[64], status[16];
     char prompt[208], text[208]; /* beginnings: of what it was told, of what it ended with */
     hob_event *started;          /* while it is open: its child_started */
     uint64_t ended_seq;          /* of its child_finished; 0 = it is open */
     bool open, background, host, orphan;
+    hob_kid_place place;
     int depth, turn;
     int64_t started_ts, ended_ts;
     hob_usage usage; /* of all its turns */

@@ -40,6 +40,7 @@ _Static_assert(sizeof(hob_kid) == 912, "a member came to hob_kid: keep it below"
     X(background)                                                                                  \
     X(host)                                                                                        \
     X(orphan)                                                                                      \
+    X(place)                                                                                       \
     X(depth)                                                                                       \
     X(turn)                                                                                        \
     X(started_ts)                                                                                  \

@@ -47,7 +47,7 @@ static int read_entry(hob_rule *r, hob_str entry, hob_rule_use use, const hob_ru
 }
 
 int hob_narrow_entry_check(hob_str entry, bool disallowed, hob_error *err) {
-    const hob_rule_place nowhere = {HOB_STR("/"), HOB_STR("/")};
+    const hob_rule_place nowhere = {.cwd = HOB_STR("/"), .home = HOB_STR("/")};
     hob_rule r;
     int code = read_entry(&r, entry, disallowed ? HOB_RULE_DENY : HOB_RULE_ALLOW, &nowhere, err);
     if (code >= 0) hob_rule_finish(&r);
@@ -101,17 +101,26 @@ static size_t layers_of(const hob_policy *p) {
     return n;
 }
 
+/* One that says what its base says. */
+static hob_policy *layer(const hob_policy *base) {
+    hob_policy *p = HOB_NEW(hob_policy);
+    atomic_init(&p->refs, 1);
+    p->base = hob_policy_ref((hob_policy *)(uintptr_t)base); /* only its count changes */
+    p->mode = base->mode;
+    p->cwd = hob_dupz(base->place.cwd);
+    p->home = hob_dupz(base->place.home);
+    p->place = base->place;
+    p->place.cwd = hob_str_z(p->cwd);
+    p->place.home = hob_str_z(p->home);
+    return p;
+}
+
 int hob_policy_narrow(const hob_policy *base, const hob_narrow *n, hob_policy **out,
                       hob_error *err) {
     if (layers_of(base) > LAYERS_MAX)
         return hob_fail(err, HOB_ETOOBIG, 0, "%.*s: there are %d narrowings already",
                         HOB_FMT(n->who), LAYERS_MAX);
-    hob_policy *p = HOB_NEW(hob_policy);
-    atomic_init(&p->refs, 1);
-    p->base = hob_policy_ref((hob_policy *)(uintptr_t)base); /* only its count changes */
-    p->cwd = hob_dupz(base->place.cwd);
-    p->home = hob_dupz(base->place.home);
-    p->place = (hob_rule_place){hob_str_z(p->cwd), hob_str_z(p->home)};
+    hob_policy *p = layer(base);
     set_words(p, n);
     int code = choose_mode(p, n, err);
     if (code >= 0) code = read_gate(p, n, err);
@@ -120,6 +129,23 @@ int hob_policy_narrow(const hob_policy *base, const hob_narrow *n, hob_policy **
     else
         *out = p;
     return code;
+}
+
+int hob_policy_move(const hob_policy *base, hob_str from, hob_str to, hob_policy **out,
+                    hob_error *err) {
+    if (layers_of(base) > LAYERS_MAX)
+        return hob_fail(err, HOB_ETOOBIG, 0, "rules were moved or narrowed %d times already",
+                        LAYERS_MAX);
+    hob_policy *p = layer(base);
+    p->by = hob_dupz(HOB_STR_NULL);
+    p->reason = hob_dupz(HOB_STR_NULL);
+    p->from = hob_dupz(from);
+    p->to = hob_dupz(to);
+    p->place.from = hob_str_z(p->from);
+    p->place.to = hob_str_z(p->to);
+    p->place.before = base->place.to.n ? &base->place : NULL;
+    *out = p;
+    return HOB_OK;
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */

@@ -44,6 +44,23 @@ int hob_path_clean(hob_str path, hob_str cwd, hob_buf *out) {
     return code < 0 ? code : out->err;
 }
 
+static bool lies_beneath(hob_str path, hob_str folder) {
+    return folder.n && hob_str_starts(path, folder) &&
+           (path.n == folder.n || path.p[folder.n] == '/');
+}
+
+void hob_path_move(hob_buf *path, const hob_rule_place *place) {
+    hob_buf moved;
+    for (; place; place = place->before) {
+        if (!lies_beneath(hob_buf_str(path), place->to)) continue;
+        hob_buf_init(&moved, PATH_LIMIT * 4);
+        hob_buf_add(&moved, place->from);
+        hob_buf_add(&moved, hob_str_skip(hob_buf_str(path), place->to.n));
+        hob_buf_finish(path);
+        *path = moved;
+    }
+}
+
 /* ---- allowing ------------------------------------------------------------------------------- */
 
 static bool glob_with(const char *before, hob_str pattern, const char *after, hob_str text,
@@ -98,7 +115,9 @@ hob_match hob_path_match(const hob_rule *r, hob_str path, const hob_rule_place *
     hob_buf clean;
     hob_buf_init(&clean, PATH_LIMIT * 3);
     hob_match m = allows ? HOB_MATCH_NO : HOB_MATCH_DOUBT;
-    if (hob_path_clean(rest, from, &clean) == HOB_OK) {
+    bool known = hob_path_clean(rest, from, &clean) == HOB_OK;
+    if (known) hob_path_move(&clean, place);
+    if (known && !clean.err) {
         bool same = allows ? fits(r, hob_buf_str(&clean)) : looks_like(r, hob_buf_str(&clean));
         m = same ? HOB_MATCH_YES : HOB_MATCH_NO;
     }

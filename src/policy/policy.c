@@ -125,7 +125,7 @@ int hob_policy_create(const hob_policy_opts *o, hob_policy **out, hob_error *err
     p->mode = o->mode;
     p->cwd = hob_dupz(o->cwd);
     p->home = hob_dupz(o->home);
-    p->place = (hob_rule_place){hob_str_z(p->cwd), hob_str_z(p->home)};
+    p->place = (hob_rule_place){.cwd = hob_str_z(p->cwd), .home = hob_str_z(p->home)};
     int code = read_rules(p, &p->deny, o->deny, o->ndeny, HOB_RULE_DENY, err);
     if (code == HOB_OK) code = read_rules(p, &p->ask, o->ask, o->nask, HOB_RULE_ASK, err);
     if (code == HOB_OK) code = read_rules(p, &p->allow, o->allow, o->nallow, HOB_RULE_ALLOW, err);
@@ -157,6 +157,8 @@ void hob_policy_destroy(hob_policy *p) {
         hob_free(p->home);
         hob_free(p->by);
         hob_free(p->reason);
+        hob_free(p->from);
+        hob_free(p->to);
         hob_free(p);
         p = base;
     }

@@ -62,6 +62,10 @@ typedef struct hob_narrow {
  * entry of `tools` that cannot be read grants nothing; HOB_ECONFIG names one of `disallowed`, or a mode. */
 int hob_policy_narrow(const hob_policy *base, const hob_narrow *n, hob_policy **out,
                       hob_error *err);
+/* The same rules for a copy of a folder: a path beneath `to` is judged as the same one beneath `from`, and relative
+ * paths, which are relative to the copy now, as they were. Both absolute, without a slash at the end. */
+int hob_policy_move(const hob_policy *base, hob_str from, hob_str to, hob_policy **out,
+                    hob_error *err);
 /* May there be a call of this tool that no narrowing refuses? A tool that is not offered is not described to the
  * model either. */
 bool hob_policy_offers(const hob_policy *p, hob_str tool);

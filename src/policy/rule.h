@@ -40,9 +40,13 @@ typedef struct hob_rule {
     char *reason, *doubt;
 } hob_rule;
 
-typedef struct hob_rule_place {
+typedef struct hob_rule_place hob_rule_place;
+struct hob_rule_place {
     hob_str cwd, home;
-} hob_rule_place;
+    /* what lies beneath `to` is judged as what lies beneath `from`, and then as `before` has it */
+    hob_str from, to;
+    const hob_rule_place *before; /* NULL = nothing was moved before */
+};
 
 int hob_rule_init(hob_rule *r, hob_str text, hob_rule_use use, const hob_rule_place *place,
                   hob_error *err);
@@ -57,6 +61,7 @@ hob_match hob_command_match(const hob_rule *r, hob_str command);
 /* path.c: text into `out`: absolute if the folder is known, without ".", ".." and doubled slashes.
  * HOB_EINVAL: it leaves what is known. */
 int hob_path_clean(hob_str path, hob_str cwd, hob_buf *out);
+void hob_path_move(hob_buf *path, const hob_rule_place *place);
 hob_match hob_path_match(const hob_rule *r, hob_str path, const hob_rule_place *place);
 
 /* policy.c, narrow.c: a list of rules, and a policy as the two of them see it. */
@@ -77,6 +82,7 @@ struct hob_policy {
     bool only;      /* what is not in `gate` is refused */
     hob_rules gate; /* read as HOB_RULE_ALLOW: what fits exactly may pass */
     char *by, *reason;
+    char *from, *to; /* of one that was moved */
 };
 
 /* A call that is being decided. */

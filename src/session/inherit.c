@@ -6,7 +6,7 @@
  *
  *   rights     the parent's policy, the same person to ask; what the agent's definition takes away comes on top of
  *              that when the child is opened, as with any session that is an agent (agent.c)
- *   folders    the parent's roots
+ *   folders    the parent's roots; of a child that works apart, what corresponds to them in its worktree
  *   callbacks  the session's: what guards the parent's calls guards the child's
  *   tools      the parent's built-in and host tools that the policy still offers (settings.c copies them)
  *   model      the parent's, unless the definition names another
@@ -16,6 +16,8 @@
  *   depth      one more; caps of the tree are those of its root
  */
 #include "session/task.h"
+
+#include <unistd.h>
 
 /* ---- caps ------------------------------------------------------------------------------------------------ */
 
@@ -111,6 +113,66 @@ static void fill_options(hob_session *parent, const hob_definition *x, hob_arena
     o->app_name = hob_arena_dup(a, hob_str_z(parent->app_name));
     o->user_id = hob_arena_dup(a, hob_str_z(parent->user_id));
     o->callbacks = parent->callbacks.size ? &parent->callbacks : NULL;
+}
+
+/* ---- in a worktree ------------------------------------------------------------------------------------------ */
+
+static bool is_beneath(const char *path, const char *folder) {
+    size_t n = strlen(folder);
+    return !strncmp(path, folder, n) && (path[n] == '/' || !path[n] || (n && folder[n - 1] == '/'));
+}
+
+static const char *join(hob_arena *a, const char *folder, const char *rest) {
+    hob_buf b;
+    hob_buf_init(&b, 16 * 1024);
+    hob_buf_addf(&b, "%s%s%s", folder, *rest ? "/" : "", rest);
+    const char *path = hob_arena_dup(a, hob_buf_str(&b)).p;
+    hob_buf_finish(&b);
+    return path;
+}
+
+/* One around the parent's tree would lead back into it. */
+static const char *const *moved_roots(const char *const *dirs, const hob_worktree *w,
+                                      hob_arena *a) {
+    size_t n = 0, kept = 0, skip = strlen(w->top);
+    while (dirs && dirs[n]) n++;
+    const char **out = hob_arena_alloc(a, (n + 1) * sizeof *out);
+    for (size_t i = 0; i < n; i++) {
+        bool inside = is_beneath(dirs[i], w->top);
+        if (!inside && is_beneath(w->top, dirs[i])) continue;
+        const char *rest = inside ? dirs[i] + skip + (dirs[i][skip] == '/') : "";
+        const char *path = inside ? join(a, w->folder, rest) : dirs[i];
+        if (access(path, F_OK) == 0) out[kept++] = path;
+    }
+    return kept ? out : NULL;
+}
+
+static const char *placed_words(const hob_worktree *w, hob_arena *a) {
+    hob_buf b;
+    hob_buf_init(&b, 32 * 1024);
+    hob_buf_addf(
+        &b,
+        "%s\n\nYou work in a git worktree of your own, %s, on the branch %s, which began "
+        "with the commit %s. What was not committed then is not in it. Stay in that folder. "
+        "What you change there is kept, and who gave you the task is told where it is; "
+        "commit it if you are asked to.",
+        sub_words, w->folder, w->branch, w->base);
+    const char *words = hob_arena_dup(a, hob_buf_str(&b)).p;
+    hob_buf_finish(&b);
+    return words;
+}
+
+int hob_child_move(hob_session *parent, const hob_worktree *w, hob_arena *a, hob_inherited *in,
+                   hob_error *err) {
+    hob_policy *moved;
+    int rc = hob_policy_move(parent->policy, hob_str_z(w->top), hob_str_z(w->folder), &moved, err);
+    if (rc < 0) return rc;
+    hob_policy_destroy(in->policy);
+    in->policy = moved;
+    in->opts.cwd = join(a, w->folder, w->prefix);
+    in->opts.add_dirs = moved_roots(in->opts.add_dirs, w, a);
+    in->opts.append_system_prompt = placed_words(w, a);
+    return HOB_OK;
 }
 
 void hob_child_inherit(hob_session *parent, const hob_definition *agent, hob_arena *a,

@@ -2,9 +2,12 @@
  * remove.c - a stored session and all that worked for it.
  *
  * First everything is found, and nothing is touched if one of them is open somewhere; then they are removed, children
- * before their parents, so that what an interrupted removal leaves is a whole, smaller tree.
+ * before their parents, so that what an interrupted removal leaves is a whole, smaller tree. Before one goes, the git
+ * worktrees of its children do, unless they have changes: those are kept.
  */
-#include "session/session.h"
+#include "session/place.h"
+
+#include <limits.h>
 
 enum { DESCENDANTS_MAX = 100000 };
 
@@ -13,7 +16,8 @@ typedef struct removing {
     hob_store *store;
     hob_arena *arena;
     hob_str *ids; /* a parent stands before its children */
-    size_t n, cap, at;
+    size_t n, cap, at, kept;
+    hob_str parent; /* of the first, if it is a child */
 } removing;
 
 static void find_children(removing *r, hob_str cursor);
@@ -72,6 +76,7 @@ static void on_row(int code, const hob_error *err, const hob_store_session *row,
     removing *r = user;
     hob_error e;
     if (code >= 0 && (code = check_free(row, &e)) < 0) err = &e;
+    if (code >= 0 && row->child) r->parent = hob_arena_dup(r->arena, row->parent);
     if (code < 0)
         finish(r, code, err);
     else
@@ -83,13 +88,29 @@ static void on_row(int code, const hob_error *err, const hob_store_session *row,
 static void on_removed(int code, const hob_error *err, void *user) {
     removing *r = user;
     if (code < 0 || !--r->n)
-        finish(r, code, err);
+        finish(r, code < 0 ? code : (int)HOB_MIN(r->kept, (size_t)INT_MAX), err);
     else
         remove_last(r);
 }
 
-static void remove_last(removing *r) {
+static void on_own_cleared(void *user, size_t kept) {
+    removing *r = user;
+    r->kept += kept;
     r->store->ops->remove(r->store, r->ids[r->n - 1], on_removed, r);
+}
+
+static void on_cleared(void *user, size_t kept) {
+    removing *r = user;
+    if (r->n > 1 || !r->parent.n) {
+        on_own_cleared(r, kept);
+        return;
+    }
+    r->kept += kept;
+    hob_places_clear(r->op.rt, r->parent, r->ids[0], on_own_cleared, r);
+}
+
+static void remove_last(removing *r) {
+    hob_places_clear(r->op.rt, r->ids[r->n - 1], HOB_STR_NULL, on_cleared, r);
 }
 
 static void start(hob_op *op) {

@@ -12,8 +12,8 @@ static int open_sqlite(hob_runtime *rt, hob_str file, hob_error *err) {
     return hob_store_sqlite_open(rt->loop, &o, &rt->store, err);
 }
 
-static int open_default_sqlite(hob_runtime *rt, const hob_runtime_opts *o, hob_error *err) {
-    hob_str dir = o->state_dir ? hob_str_z(o->state_dir) : hob_config_state_dir(rt->config);
+static int open_default_sqlite(hob_runtime *rt, hob_error *err) {
+    hob_str dir = hob_str_z(rt->state_dir);
     hob_buf path;
     if (!dir.n)
         return hob_fail(
@@ -30,12 +30,11 @@ static int open_default_sqlite(hob_runtime *rt, const hob_runtime_opts *o, hob_e
 static int open_store(hob_runtime *rt, const hob_runtime_opts *o, hob_error *err) {
     hob_str want = o->store ? hob_str_z(o->store) : hob_config_str(rt->config, "store");
     bool said = o->store || hob_config_origin(rt->config, "store", NULL) != HOB_ORIGIN_BUILTIN;
-    bool has_dir = o->state_dir || hob_config_state_dir(rt->config).n;
-    if (!said && !has_dir) want = HOB_STR("memory");
+    if (!said && !*rt->state_dir) want = HOB_STR("memory");
     if (hob_str_eqz(want, "memory")) return hob_store_memory_open(rt->loop, &rt->store, err);
     if (hob_str_starts(want, HOB_STR("sqlite:")))
         return open_sqlite(rt, hob_str_skip(want, 7), err);
-    if (!want.n || hob_str_eqz(want, "sqlite")) return open_default_sqlite(rt, o, err);
+    if (!want.n || hob_str_eqz(want, "sqlite")) return open_default_sqlite(rt, err);
     return hob_fail(err, HOB_ECONFIG, 0,
                     "unknown store %.*s: sqlite, sqlite:FILE or memory are known", HOB_FMT(want));
 }
@@ -118,6 +117,7 @@ static void free_runtime(hob_runtime *rt) {
     hob_free(rt->envp);
     hob_free(rt->exec_helper);
     hob_free(rt->libexec_dir);
+    hob_free(rt->state_dir);
     pthread_cond_destroy(&rt->cond);
     pthread_mutex_destroy(&rt->lock);
     hob_free(rt);
@@ -193,6 +193,8 @@ int hob_runtime_create(const hob_runtime_opts *given, hob_runtime **out, hob_err
     rt->config = o.config ? o.config : rt->own_config;
     rt->exec_helper = o.exec_helper ? hob_dupz(hob_str_z(o.exec_helper)) : NULL;
     rt->libexec_dir = o.libexec_dir ? hob_dupz(hob_str_z(o.libexec_dir)) : NULL;
+    rt->state_dir =
+        hob_dupz(o.state_dir ? hob_str_z(o.state_dir) : hob_config_state_dir(rt->config));
     rt->thread = pthread_self();
     rt->envp = hob_tool_environment(o.envp, NULL, 0);
     rc = open_parts(rt, &o, err);

@@ -40,6 +40,7 @@ struct hob_runtime {
     struct hob_memory_ops *host_memory; /* NULL: the host keeps none */
     char **envp;                        /* environment of commands */
     char *exec_helper, *libexec_dir;
+    char *state_dir;  /* "" = none */
     pthread_t thread; /* the loop's: own, or the one that created the runtime */
     /* loop thread only */
     int64_t clock_base; /* wall time less monotonic time: sessions agree on what is newer */

@@ -5,36 +5,12 @@
  * changed", and looks at where things stand. So it does not matter in which order news arrive, and a child that is
  * opened again after a crash takes the same way as a new one.
  */
-#include "session/task.h"
+#include "session/place.h"
 
-static void on_look(hob_timer *timer);
-
-/* ---- making one --------------------------------------------------------------------------------------------- */
-
-void hob_task_id(hob_session *parent, hob_str call, char out[129]) {
-    hob_buf b;
-    hob_buf_init(&b, 1024);
-    hob_buf_addf(&b, "%s/%.*s", parent->id, HOB_FMT(call));
-    uint64_t there = hob_str_hash(hob_buf_str(&b));
-    hob_buf_reset(&b);
-    hob_buf_addf(&b, "%.*s/%s", HOB_FMT(call), parent->id);
-    uint64_t back = hob_str_hash(hob_buf_str(&b));
-    hob_buf_finish(&b);
-    snprintf(out, 129, "task-%016llx%08llx", (unsigned long long)there,
-             (unsigned long long)back & 0xffffffff);
-}
-
-hob_task *hob_task_find(hob_session *parent, hob_str id) {
-    HOB_LIST_EACH (it, &parent->tasks) {
-        hob_task *t = HOB_CONTAINER(it, hob_task, link);
-        if (hob_str_eqz(id, t->id)) return t;
-    }
-    return NULL;
-}
-
-static void free_task(hob_task *t) {
+void hob_task_free(hob_task *t) {
     hob_session *parent = t->parent;
     hob_timer_stop(&t->look);
+    hob_worktree_op_destroy(t->git);
     hob_list_remove(&t->link);
     hob_task_drop_asks(t);
     hob_policy_destroy(t->given.policy);
@@ -44,126 +20,7 @@ static void free_task(hob_task *t) {
     hob_session_try_release(parent);
 }
 
-static hob_task *make(hob_session *parent, const hob_task_start *how) {
-    hob_task *t = HOB_NEW(hob_task);
-    t->parent = parent;
-    t->arena = hob_arena_create(0);
-    t->background = how->background;
-    t->known = how->known;
-    t->prompt = hob_arena_dup(t->arena, how->prompt);
-    hob_task_id(parent, how->call, t->id);
-    hob_list_init(&t->asks);
-    hob_list_init(&t->ops);
-    hob_timer_init(&t->look, parent->rt->loop, on_look);
-    hob_list_push(&parent->tasks, &t->link);
-    return t;
-}
-
-/* What was granted before the program stopped still is. */
-static void allot_again(hob_task *t) {
-    const hob_kid *k = hob_kids_find(&t->parent->view->kids, hob_str_z(t->id));
-    hob_arena *a = hob_arena_create(0);
-    const hob_json *d = k && k->started ? hob_event_parse(k->started, a) : NULL;
-    const hob_json *part = hob_json_get(d, "allotment");
-    t->given.limits = (hob_limits){.turns = hob_json_get_int(part, "turns", 0),
-                                   .tokens = hob_json_get_int(part, "tokens", 0),
-                                   .tool_calls = hob_json_get_int(part, "tool_calls", 0),
-                                   .cost_usd = hob_json_get_double(part, "cost_usd", 0)};
-    hob_arena_destroy(a);
-}
-
-/* A part of what is left, unless the definition says less. */
-static int allot(hob_task *t, hob_error *err) {
-    hob_session *p = t->parent;
-    int64_t own_turns = t->given.agent.max_turns;
-    if (t->known) {
-        allot_again(t);
-        return HOB_OK;
-    }
-    const char *none = hob_run_grant(&p->run, hob_session_now(p), &t->given.limits);
-    if (none) return hob_fail(err, HOB_ELIMIT, 0, "nothing is left of the run's limit: %s", none);
-    if (own_turns && (!t->given.limits.turns || own_turns < t->given.limits.turns))
-        t->given.limits.turns = own_turns;
-    return HOB_OK;
-}
-
-/* What it points to lives with the task. */
-static void copy_agent(hob_definition *x, hob_arena *a) {
-    hob_str *const words[] = {&x->name, &x->description, &x->text, &x->model, &x->permission_mode};
-    for (size_t i = 0; i < HOB_ARRAY_LEN(words); i++) *words[i] = hob_arena_dup(a, *words[i]);
-    x->tools = hob_strs_dup(a, x->tools);
-    x->disallowed_tools = hob_strs_dup(a, x->disallowed_tools);
-    x->skills = hob_strs_dup(a, x->skills);
-}
-
-int hob_task_begin(hob_session *parent, const hob_task_start *how, hob_error *err) {
-    hob_definition agent = how->agent;
-    int rc = how->known ? HOB_OK : hob_child_check(parent, err);
-    if (rc < 0) return rc;
-    hob_task *t = make(parent, how);
-    copy_agent(&agent, t->arena);
-    hob_child_inherit(parent, &agent, t->arena, &t->given);
-    t->given.builtin = how->builtin;
-    t->given.call = hob_arena_dup(t->arena, how->call);
-    rc = allot(t, err);
-    if (rc < 0) {
-        free_task(t);
-        return rc;
-    }
-    t->given.opts.choice = HOB_SESSION_OPEN;
-    t->reply = how->reply;
-    hob_task_changed(t);
-    return HOB_OK;
-}
-
-/* ---- announced ----------------------------------------------------------------------------------------------- */
-
-static void write_allotment(hob_jsonw *w, const hob_limits *l) {
-    if (!l->turns && !l->tokens && !l->tool_calls && l->cost_usd <= 0) return;
-    hob_jsonw_key(w, "allotment");
-    hob_jsonw_object(w);
-    if (l->turns) hob_jsonw_kint(w, "turns", l->turns);
-    if (l->tokens) hob_jsonw_kint(w, "tokens", l->tokens);
-    if (l->tool_calls) hob_jsonw_kint(w, "tool_calls", l->tool_calls);
-    if (l->cost_usd > 0) {
-        hob_jsonw_key(w, "cost_usd");
-        hob_jsonw_double(w, l->cost_usd);
-    }
-    hob_jsonw_object_end(w);
-}
-
-/* What an agent of a team started is that agent's: it waits for it, and hears of its end. */
-void hob_task_envelope(hob_session *parent, hob_str child, hob_str call, hob_draft *d) {
-    const hob_kid *k = hob_kids_find(&parent->view->kids, child);
-    const hob_strand *st = hob_session_strand_of(parent, call);
-    d->run_id = hob_str_z(parent->run.id);
-    if (k && k->started) {
-        d->agent = k->started->agent;
-        d->branch = k->started->branch;
-    } else if (!k && st && hob_strand_is_part(st)) {
-        d->agent = hob_str_z(st->agent);
-        d->branch = hob_str_z(st->branch);
-    }
-}
-
-static int say_started(hob_task *t, hob_error *err) {
-    hob_session *p = t->parent;
-    hob_draft d;
-    hob_jsonw w;
-    hob_draft_init(&d, HOB_EVENT_CHILD_STARTED);
-    hob_task_envelope(p, hob_str_z(t->id), t->given.call, &d);
-    hob_jsonw_init(&w, &d.data);
-    hob_jsonw_object(&w);
-    hob_jsonw_kstr(&w, "child", hob_str_z(t->id));
-    hob_jsonw_kstr(&w, "agent", t->given.agent.name);
-    hob_jsonw_kint(&w, "depth", t->given.depth);
-    hob_jsonw_kstr(&w, "prompt", t->prompt);
-    hob_jsonw_kstr_opt(&w, "call", t->given.call);
-    if (t->background) hob_jsonw_kbool(&w, "background", true);
-    write_allotment(&w, &t->given.limits);
-    hob_jsonw_object_end(&w);
-    return hob_session_append(p, &d, err);
-}
+/* ---- announced --------------------------------------------------------------------------------------------------------- */
 
 static void on_opened(hob_task *t, hob_session *s, int code, const hob_error *err);
 
@@ -171,6 +28,54 @@ static void open_session(hob_task *t) {
     t->stage = HOB_TASK_OPENING;
     if (t->stopping) t->given.opts.on_unfinished = HOB_UNFINISHED_SETTLE;
     hob_session_open_child(t, on_opened);
+}
+
+static void on_placed(hob_op *op) {
+    hob_task *t = HOB_CONTAINER(op, hob_task, op);
+    if (t->dropped || op->rc < 0)
+        hob_task_end(t);
+    else
+        open_session(t);
+}
+
+/* An event about its worktree; `then` when it is durable. */
+static void say_placed(hob_task *t, const char *state, void (*then)(hob_op *op)) {
+    hob_session *p = t->parent;
+    hob_error err;
+    hob_draft d;
+    hob_jsonw w;
+    hob_op_prepare(p->rt, &t->op, then);
+    hob_draft_init(&d, HOB_EVENT_CHILD_PLACED);
+    hob_task_envelope(p, hob_str_z(t->id), t->given.call, &d);
+    hob_jsonw_init(&w, &d.data);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "child", hob_str_z(t->id));
+    hob_jsonw_kstr(&w, "state", hob_str_z(state));
+    hob_jsonw_object_end(&w);
+    int rc = hob_session_append(p, &d, &err);
+    if (rc < 0) {
+        hob_op_done(&t->op, rc, &err);
+        return;
+    }
+    hob_session_commit(p);
+    hob_session_op_after(p, &t->op);
+}
+
+void hob_task_placed(hob_task *t, int code, const hob_error *err) {
+    if (code < 0)
+        hob_task_fail(t, code, err);
+    else
+        say_placed(t, "made", on_placed);
+}
+
+static void place(hob_task *t) {
+    hob_error err;
+    t->stage = HOB_TASK_PLACING;
+    int rc = hob_place_make(t, &err);
+    if (rc < 0)
+        hob_task_fail(t, rc, &err);
+    else if (rc > 0)
+        open_session(t);
 }
 
 static void on_announced(hob_op *op) {
@@ -183,7 +88,10 @@ static void on_announced(hob_op *op) {
         hob_task_say_started(t->reply, t->id);
         t->reply = NULL;
     }
-    open_session(t);
+    if (t->apart)
+        place(t);
+    else
+        open_session(t);
 }
 
 static void announce(hob_task *t) {
@@ -191,13 +99,40 @@ static void announce(hob_task *t) {
     hob_error err;
     t->stage = HOB_TASK_ANNOUNCED;
     hob_op_prepare(p->rt, &t->op, on_announced);
-    int rc = t->known ? HOB_OK : say_started(t, &err);
+    int rc = t->known ? HOB_OK : hob_task_announce(t, &err);
     if (rc < 0) {
         hob_op_done(&t->op, rc, &err);
         return;
     }
     hob_session_commit(p);
     hob_session_op_after(p, &t->op);
+}
+
+/* ---- before that: where? --------------------------------------------------------------------------------------- */
+
+static void refuse(hob_task *t, const hob_error *err) {
+    if (t->reply) hob_task_refuse(t->reply, err);
+    t->reply = NULL;
+    hob_task_end(t);
+}
+
+/* Others may have begun meanwhile, so its part of what is left is taken anew. */
+void hob_task_found(hob_task *t, int code, const hob_error *why) {
+    hob_error err;
+    int rc = code;
+    if (rc < 0) err = *why;
+    if (rc >= 0) rc = hob_child_move(t->parent, &t->place, t->arena, &t->given, &err);
+    if (rc >= 0) rc = hob_task_allot(t, &err);
+    if (rc < 0)
+        refuse(t, &err);
+    else
+        announce(t);
+}
+
+static void find_place(hob_task *t) {
+    hob_error err;
+    t->stage = HOB_TASK_FINDING;
+    if (hob_place_find(t, &err) < 0) refuse(t, &err);
 }
 
 /* ---- at work ------------------------------------------------------------------------------------------------- */
@@ -215,6 +150,44 @@ static int set_to_work(hob_task *t, hob_error *err) {
     return hob_session_begin(s, t->prompt, err);
 }
 
+/* ---- leaving ---------------------------------------------------------------------------------------------------- */
+
+void hob_task_left(hob_task *t) {
+    if (t->failed)
+        hob_task_fail(t, t->failed, &t->why);
+    else
+        hob_task_conclude(t);
+}
+
+static void on_unchanged(hob_op *op) {
+    hob_task *t = HOB_CONTAINER(op, hob_task, op);
+    if (t->dropped || op->rc < 0)
+        hob_task_end(t);
+    else
+        hob_place_remove(t);
+}
+
+void hob_task_looked(hob_task *t, bool unchanged) {
+    if (unchanged)
+        say_placed(t, "unchanged", on_unchanged);
+    else
+        hob_task_left(t);
+}
+
+static void leave(hob_task *t) {
+    t->stage = HOB_TASK_LEAVING;
+    if (t->apart)
+        hob_place_look(t);
+    else
+        hob_task_left(t);
+}
+
+static void fail(hob_task *t, int code, const hob_error *err) {
+    t->failed = code;
+    hob_fail(&t->why, code, 0, "%s", err && err->message[0] ? err->message : hob_error_text(code));
+    leave(t);
+}
+
 static void on_opened(hob_task *t, hob_session *s, int code, const hob_error *err) {
     hob_error e;
     t->stage = HOB_TASK_AT_WORK;
@@ -223,7 +196,7 @@ static void on_opened(hob_task *t, hob_session *s, int code, const hob_error *er
         if (s || t->dropped)
             hob_task_end(t);
         else
-            hob_task_fail(t, code, err);
+            fail(t, code, err);
         return;
     }
     HOB_LIST_EACH_SAFE (it, &t->ops) { /* answers that came early */
@@ -234,7 +207,7 @@ static void on_opened(hob_task *t, hob_session *s, int code, const hob_error *er
     }
     int rc = t->stopping && !s->view->messages ? HOB_OK : set_to_work(t, &e);
     if (rc < 0) {
-        hob_task_fail(t, rc, &e);
+        fail(t, rc, &e);
         return;
     }
     if (t->stopping) stop_now(t);
@@ -248,28 +221,33 @@ static bool at_rest(const hob_session *s) {
 static void look_at_work(hob_task *t) {
     hob_error err;
     if (t->s->failed) {
-        hob_task_fail(t, t->s->failed, &t->s->fail_error);
+        fail(t, t->s->failed, &t->s->fail_error);
         return;
     }
     int rc = hob_task_pass_on(t, &err);
     if (rc < 0) return; /* the parent failed, and lets go of it */
-    if (at_rest(t->s) && hob_session_thaw(t->s, NULL)) hob_task_conclude(t);
+    if (at_rest(t->s) && hob_session_thaw(t->s, NULL)) leave(t);
 }
 
-static void on_look(hob_timer *timer) {
+void hob_task_on_look(hob_timer *timer) {
     hob_task *t = HOB_CONTAINER(timer, hob_task, look);
     switch (t->stage) {
     case HOB_TASK_NEW:
         if (t->stopping && !t->known)
             hob_task_end(t); /* never began */
+        else if (t->apart && !t->place.folder)
+            find_place(t);
         else
             announce(t);
         break;
     case HOB_TASK_AT_WORK:
         if (!t->dropped) look_at_work(t);
         break;
+    case HOB_TASK_FINDING:
     case HOB_TASK_ANNOUNCED:
+    case HOB_TASK_PLACING:
     case HOB_TASK_OPENING:
+    case HOB_TASK_LEAVING:
     case HOB_TASK_ENDED: break;
     }
 }
@@ -283,6 +261,12 @@ void hob_task_stop(hob_task *t, hob_ending how) {
     bool harder = how == HOB_ENDING_ABORT && t->stopping != HOB_ENDING_ABORT;
     if (t->stage == HOB_TASK_ENDED || (t->stopping && !harder)) return;
     t->stopping = how;
+    if (t->stage == HOB_TASK_FINDING) {
+        hob_worktree_op_destroy(t->git);
+        t->git = NULL;
+        t->stage = HOB_TASK_NEW;
+    }
+    if (t->stage == HOB_TASK_PLACING && t->git) hob_worktree_op_cancel(t->git);
     if (t->stage == HOB_TASK_AT_WORK && t->s && !t->dropped) stop_now(t);
     hob_task_changed(t);
 }
@@ -290,13 +274,15 @@ void hob_task_stop(hob_task *t, hob_ending how) {
 /* ---- the end --------------------------------------------------------------------------------------------------- */
 
 static void on_gone(void *user) {
-    free_task(user);
+    hob_task_free(user);
 }
 
 void hob_task_end(hob_task *t) {
     hob_session *s = t->s;
     t->stage = HOB_TASK_ENDED;
     hob_timer_stop(&t->look);
+    hob_worktree_op_destroy(t->git);
+    t->git = NULL;
     if (t->reply) hob_reply_text(t->reply, HOB_OUTCOME_CANCELLED, HOB_STR("cancelled"));
     t->reply = NULL;
     HOB_LIST_EACH_SAFE (it, &t->ops) {
@@ -308,23 +294,29 @@ void hob_task_end(hob_task *t) {
     }
     t->s = NULL;
     if (!s) {
-        free_task(t);
+        hob_task_free(t);
         return;
     }
     s->task = NULL;
     hob_session_let_go(s, on_gone, t);
 }
 
+/* It waits for git, or for an event to become durable. */
+static void drop_waiting(hob_task *t) {
+    if (!t->git && t->op.done) return; /* on its way */
+    if (!t->git) hob_list_remove(&t->op.link);
+    hob_task_end(t);
+}
+
 static void drop(hob_task *t) {
     t->dropped = true;
     switch (t->stage) {
     case HOB_TASK_NEW:
+    case HOB_TASK_FINDING:
     case HOB_TASK_AT_WORK: hob_task_end(t); break;
     case HOB_TASK_ANNOUNCED:
-        if (t->op.done) break; /* on its way */
-        hob_list_remove(&t->op.link);
-        hob_task_end(t);
-        break;
+    case HOB_TASK_PLACING:
+    case HOB_TASK_LEAVING: drop_waiting(t); break;
     case HOB_TASK_OPENING:
     case HOB_TASK_ENDED: break;
     }

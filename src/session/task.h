@@ -6,6 +6,8 @@
  *
  *     new -> announced -> opening -> at work -> ended
  *
+ * and if it works apart (place.c): new -> finding -> new -> announced -> placing -> opening -> at work -> leaving -> ended
+ *
  * It is made by the task tool, or after a restart by hob_tasks_perform(), from what the log says. Nothing is written
  * and nothing started before all that can be refused was checked (task_tool.c). The id of a child follows from its
  * parent and the call that started it, so a call that is repeated after a crash finds the child again.
@@ -16,6 +18,7 @@
 #ifndef HOB_SRC_TASK_H
 #define HOB_SRC_TASK_H
 
+#include "exec/worktree.h"
 #include "session/session.h"
 
 enum {
@@ -42,6 +45,9 @@ struct hob_inherited {
 /* The one place where a child's rights are made: never more than its parent's. */
 void hob_child_inherit(hob_session *parent, const hob_definition *agent, hob_arena *a,
                        hob_inherited *out);
+/* The same rights in a worktree: every folder and rule as if it were the tree that it was made from. */
+int hob_child_move(hob_session *parent, const hob_worktree *w, hob_arena *a, hob_inherited *in,
+                   hob_error *err);
 /* May another one be started below this session? HOB_EDEPTH, HOB_ELIMIT. */
 int hob_child_check(hob_session *parent, hob_error *err);
 
@@ -49,13 +55,22 @@ int hob_child_check(hob_session *parent, hob_error *err);
 
 typedef enum hob_task_stage {
     HOB_TASK_NEW,
+    HOB_TASK_FINDING,   /* of which repository and commit its worktree will be */
     HOB_TASK_ANNOUNCED, /* child_started is on its way to the disk */
+    HOB_TASK_PLACING,   /* its worktree is being made */
     HOB_TASK_OPENING,
     HOB_TASK_AT_WORK,
-    HOB_TASK_ENDED /* its end is in the parent's log; the session is being let go of */
+    HOB_TASK_LEAVING, /* its worktree is looked at, and removed if it is unchanged */
+    HOB_TASK_ENDED    /* its end is in the parent's log; the session is being let go of */
 } hob_task_stage;
 
 typedef struct hob_ask hob_ask; /* task_ask.c */
+
+typedef struct hob_left { /* what became of its worktree */
+    const char *state;    /* "removed", "kept"; NULL = there was none */
+    int64_t files, commits;
+    char why[300]; /* it was kept although nobody knows of changes; "" = they are known */
+} hob_left;
 
 struct hob_task {
     hob_list link; /* of the parent's */
@@ -69,6 +84,12 @@ struct hob_task {
     bool known;   /* its start stands in the log already */
     bool dropped; /* nobody wants it any more: let go of, without an end */
     bool nobody;  /* a call of it was denied because nobody could be asked */
+    bool apart;   /* it works in a worktree of its own */
+    hob_worktree place;
+    hob_worktree_op *git; /* under way */
+    hob_left left;
+    int failed; /* why it ends, if its session did not get to its own end */
+    hob_error why;
     hob_ending stopping;
     hob_reply *reply; /* who waits for its end, NULL = nobody */
     hob_op op;
@@ -80,7 +101,7 @@ struct hob_task {
 typedef struct hob_task_start {
     hob_definition agent;
     hob_str call, prompt;
-    bool builtin, background, known;
+    bool builtin, background, known, apart;
     hob_reply *reply;
 } hob_task_start;
 /* Nothing changes before everything was checked. */
@@ -98,6 +119,12 @@ void hob_task_changed(hob_task *t); /* the child's session has news */
 void hob_tasks_perform(hob_session *s);
 void hob_tasks_let_go(hob_session *s); /* all of them, as they are; see hob_tasks_gone */
 bool hob_tasks_gone(const hob_session *s);
+
+/* ---- task_start.c ------------------------------------------------------------------------------------------ */
+int hob_task_allot(hob_task *t, hob_error *err); /* HOB_ELIMIT */
+int hob_task_announce(hob_task *t, hob_error *err);
+void hob_task_on_look(hob_timer *timer);
+void hob_task_free(hob_task *t);
 
 /* ---- task_end.c ---------------------------------------------------------------------------------------- */
 /* The child is at rest, or failed: says so in the parent's log and answers who waits. */
@@ -148,6 +175,7 @@ int hob_task_tool_add(hob_session *s,
 int hob_task_agent(hob_session *s, hob_str name, hob_arena *a, hob_definition *out, hob_error *err);
 /* Can it work where it wants to? HOB_ENOSYS. */
 int hob_task_check_place(const hob_definition *x, hob_error *err);
+void hob_task_refuse(hob_reply *r, const hob_error *err);
 void hob_task_say_started(hob_reply *r,
                           const char *id); /* the answer to a call in the background */
 

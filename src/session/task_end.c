@@ -4,12 +4,15 @@
  * What a child wrote is data to its parent, whatever it looks like: it is bounded, every line of it is quoted, and the
  * words around it say who wrote it. So nothing in it can pass for the user, for the system or for another tool.
  */
-#include "session/task.h"
+#include "session/place.h"
 
 typedef struct ending {
     hob_str child, agent, status, reason, text;
     int64_t turns;
     bool truncated;
+    /* of its worktree; place "" = it had none */
+    hob_str place, folder, branch, base, kept_why;
+    int64_t files, commits;
 } ending;
 
 /* ---- words ---------------------------------------------------------------------------------------------- */
@@ -26,6 +29,28 @@ static void quote(hob_str text, hob_buf *out) {
     if (!line) hob_buf_addc(out, '\n');
 }
 
+static void write_count(hob_buf *out, int64_t n, const char *what, const char *after) {
+    hob_buf_addf(out, "%lld %s%s%s", (long long)n, what, n == 1 ? "" : "s", after);
+}
+
+static void write_place(const ending *e, hob_buf *out) {
+    if (!e->place.n) return;
+    if (hob_str_eqz(e->place, "removed")) {
+        hob_buf_addz(out, "It changed nothing in its git worktree, which was removed.\n");
+        return;
+    }
+    hob_buf_addz(out, "Its git worktree was kept: ");
+    write_count(out, e->files, "file", " not committed, ");
+    write_count(out, e->commits, "commit", "");
+    hob_buf_addf(out, " since %.*s. Folder and branch:\n", HOB_FMT(hob_str_first(e->base, 12)));
+    quote(e->folder, out);
+    quote(e->branch, out);
+    if (e->kept_why.n) {
+        hob_buf_addz(out, "what stood in the way of looking at it, or of removing it:\n");
+        quote(e->kept_why, out);
+    }
+}
+
 static void write_words(const ending *e, hob_buf *out) {
     hob_buf_addf(out, "sub-agent %.*s (%.*s): %.*s, %lld %s\n", HOB_FMT(e->agent),
                  HOB_FMT(e->child), HOB_FMT(e->status), (long long)e->turns,
@@ -34,6 +59,7 @@ static void write_words(const ending *e, hob_buf *out) {
         hob_buf_addz(out, "why it ended so:\n");
         quote(e->reason, out);
     }
+    write_place(e, out);
     if (!e->text.n) {
         hob_buf_addz(out, "it wrote nothing\n");
         return;
@@ -102,6 +128,41 @@ typedef struct finish {
     bool report, nobody;
 } finish;
 
+static void take_left(ending *e, const hob_worktree *w, const hob_left *left) {
+    if (!left->state) return;
+    e->place = hob_str_z(left->state);
+    e->folder = hob_str_z(w->folder);
+    e->branch = hob_str_z(w->branch);
+    e->base = hob_str_z(w->base);
+    e->files = left->files;
+    e->commits = left->commits;
+    e->kept_why = hob_str_z(left->why);
+}
+
+static void write_left(hob_jsonw *w, const ending *e) {
+    if (!e->place.n) return;
+    hob_jsonw_key(w, "worktree");
+    hob_jsonw_object(w);
+    hob_jsonw_kstr(w, "state", e->place);
+    hob_jsonw_kstr(w, "folder", e->folder);
+    hob_jsonw_kstr(w, "branch", e->branch);
+    hob_jsonw_kstr(w, "base", e->base);
+    if (e->files) hob_jsonw_kint(w, "files", e->files);
+    if (e->commits) hob_jsonw_kint(w, "commits", e->commits);
+    hob_jsonw_kstr_opt(w, "reason", e->kept_why);
+    hob_jsonw_object_end(w);
+}
+
+static void read_left(const hob_json *o, ending *e) {
+    e->place = hob_json_get_str(o, "state");
+    e->folder = hob_json_get_str(o, "folder");
+    e->branch = hob_json_get_str(o, "branch");
+    e->base = hob_json_get_str(o, "base");
+    e->kept_why = hob_json_get_str(o, "reason");
+    e->files = hob_json_get_int(o, "files", 0);
+    e->commits = hob_json_get_int(o, "commits", 0);
+}
+
 static int say_finished(hob_session *parent, const finish *f, hob_error *err) {
     const ending *e = &f->end;
     hob_draft d;
@@ -118,6 +179,7 @@ static int say_finished(hob_session *parent, const finish *f, hob_error *err) {
     hob_jsonw_kstr_opt(&w, "text", e->text);
     if (e->truncated) hob_jsonw_kbool(&w, "truncated", true);
     if (f->nobody) hob_jsonw_kbool(&w, "nobody_to_ask", true);
+    write_left(&w, e);
     if (f->report) write_report(e, &w);
     hob_jsonw_object_end(&w);
     return hob_session_append(parent, &d, err);
@@ -136,6 +198,7 @@ static void finish_task(hob_task *t, finish *f) {
     f->child = t->s;
     f->report = t->background;
     f->nobody = t->nobody;
+    take_left(&f->end, &t->place, &t->left);
     if (say_finished(parent, f, &err) < 0) {
         if (hob_session_usable(parent, NULL) >= 0) hob_session_fail(parent, err.code, &err);
         return;
@@ -176,7 +239,9 @@ void hob_task_conclude(hob_task *t) {
 
 void hob_task_fail(hob_task *t, int code, const hob_error *err) {
     const char *why = err && err->message[0] ? err->message : hob_error_text(code);
-    finish f = {.end = {.status = HOB_STR("failed"), .reason = hob_str_z(why)}};
+    bool stopped = t->stopping && code == HOB_ECANCELLED;
+    finish f = {.end = {.status = stopped ? HOB_STR("cancelled") : HOB_STR("failed"),
+                        .reason = hob_str_z(why)}};
     finish_task(t, &f);
 }
 
@@ -186,8 +251,16 @@ void hob_task_lost(hob_session *parent, const hob_kid *kid, int code, const hob_
                         .status = HOB_STR("failed"),
                         .reason = hob_str_z(why ? why->message : hob_error_text(code))},
                 .report = kid->background};
+    hob_arena *a = hob_arena_create(0);
+    const hob_json *place =
+        kid->started ? hob_json_get(hob_event_parse(kid->started, a), "worktree") : NULL;
+    hob_worktree w;
+    hob_left left = {.state = "kept", .why = "the sub-agent could not be taken up again"};
     hob_error err;
-    if (say_finished(parent, &f, &err) >= 0) go_on(parent);
+    if (kid->place == HOB_PLACE_MADE && hob_place_read(place, a, &w)) take_left(&f.end, &w, &left);
+    int rc = say_finished(parent, &f, &err);
+    hob_arena_destroy(a);
+    if (rc >= 0) go_on(parent);
 }
 
 /* ---- answered again --------------------------------------------------------------------------------------------- */
@@ -213,6 +286,7 @@ static void on_event(int code, const hob_error *err, const hob_store_event *even
                   .text = hob_json_get_str(d, "text"),
                   .turns = hob_json_get_int(d, "turns", 0),
                   .truncated = hob_json_get_bool(d, "truncated", false)};
+    read_left(hob_json_get(d, "worktree"), &end);
     if (d)
         answer(g->reply, &end);
     else

@@ -15,7 +15,9 @@ static const char schema[] =
     "\"prompt\":{\"type\":\"string\",\"description\":\"everything it must know: it sees nothing "
     "else of this conversation\"},"
     "\"background\":{\"type\":\"boolean\",\"description\":\"true: do not wait; its result comes as a "
-    "message when it is done\"}},"
+    "message when it is done\"},"
+    "\"isolation\":{\"enum\":[\"worktree\"],\"description\":\"worktree: it works in a git worktree "
+    "of its own, made from the last commit, and its changes do not touch your files\"}},"
     "\"required\":[\"agent\",\"prompt\"],\"additionalProperties\":false}";
 
 static const char purpose[] =
@@ -94,7 +96,7 @@ void hob_task_say_started(hob_reply *r, const char *id) {
     hob_buf_finish(&words);
 }
 
-static void refuse(hob_reply *r, const hob_error *err) {
+void hob_task_refuse(hob_reply *r, const hob_error *err) {
     char words[700];
     int n = snprintf(words, sizeof words, "error: %s", err->message);
     hob_reply_text(r, HOB_OUTCOME_ERROR, hob_str_n(words, (size_t)HOB_MIN(n, 699)));
@@ -118,16 +120,16 @@ static bool found_again(hob_session *s, const hob_kid *k, hob_reply *reply) {
     }
     hob_error err;
     hob_fail(&err, HOB_EBUSY, 0, "the sub-agent %s is being let go of: try again", t->id);
-    refuse(reply, &err);
+    hob_task_refuse(reply, &err);
     return true;
 }
 
-/* Not made yet; to go on in the caller's folder would not be what was asked for. */
+/* To go on in the caller's folder would not be what was asked for. */
 int hob_task_check_place(const hob_definition *x, hob_error *err) {
     if (!(x->flags & HOB_DEFINITION_WORKTREE)) return HOB_OK;
     return hob_fail(err, HOB_ENOSYS, 0,
-                    "the agent %.*s wants a git worktree of its own, which is not supported here: "
-                    "choose another agent",
+                    "the agent %.*s wants a git worktree of its own, which a conversation with it "
+                    "cannot have: choose another agent, or hand it a task",
                     HOB_FMT(x->name));
 }
 
@@ -155,12 +157,13 @@ static void run(const hob_tool_call *call, hob_reply *reply, void *user) {
         int rc = check_prompt(how.prompt, &err);
         if (rc >= 0) rc = hob_task_agent(s, name, a, &how.agent, &err);
         how.builtin = rc == 1;
-        if (rc >= 0) rc = hob_task_check_place(&how.agent, &err);
+        how.apart = (how.agent.flags & HOB_DEFINITION_WORKTREE) ||
+                    hob_json_get_str(args, "isolation").n > 0;
         bool beside = how.agent.flags & HOB_DEFINITION_BACKGROUND;
         how.background = hob_json_get_bool(args, "background", beside);
         how.known = kid != NULL;
         if (rc >= 0) rc = hob_task_begin(s, &how, &err);
-        if (rc < 0) refuse(reply, &err);
+        if (rc < 0) hob_task_refuse(reply, &err);
     }
     hob_arena_destroy(a);
 }
