@@ -231,7 +231,7 @@ static bool pass_rate(hob_web_request *r) {
 /* ---- body ----------------------------------------------------------------------------------------------- */
 
 static bool is_json(hob_str type) {
-    hob_str media, rest = type;
+    hob_str media = type, rest = type;
     hob_str_split(&rest, ';', &media);
     if (!hob_str_ieq(hob_str_trim(media), HOB_STR("application/json"))) return false;
     hob_str parameter = hob_str_trim(rest);

@@ -23,14 +23,14 @@ typedef struct route_counts {
 
 struct hob_metrics {
     _Atomic int64_t values[HOB_METRIC_COUNT];
+    const hob_route *rows;
     size_t nroutes;
     route_counts routes[]; /* the last one: no route */
 };
 
-hob_metrics *hob_metrics_create(void) {
-    size_t n;
-    hob_routes(&n);
+hob_metrics *hob_metrics_create(const hob_route *routes, size_t n) {
     hob_metrics *m = hob_alloc(sizeof *m + (n + 1) * sizeof(route_counts));
+    m->rows = routes;
     m->nroutes = n;
     return m;
 }
@@ -52,9 +52,8 @@ static void count(_Atomic int64_t *at, int64_t n) {
 }
 
 void hob_metrics_request(hob_metrics *m, const hob_route *route, int status, int64_t ms) {
-    size_t n, s = 0, b = 0;
-    const hob_route *first = hob_routes(&n);
-    route_counts *r = &m->routes[route ? (size_t)(route - first) : m->nroutes];
+    size_t s = 0, b = 0;
+    route_counts *r = &m->routes[route ? (size_t)(route - m->rows) : m->nroutes];
     while (statuses[s] && statuses[s] != status) s++;
     while (b < BOUNDS && ms > bounds_ms[b]) b++;
     count(&r->by_status[s], 1);
@@ -76,10 +75,8 @@ static int64_t get(const _Atomic int64_t *at) {
 }
 
 static void labels(const hob_metrics *m, size_t i, char *out, size_t cap) {
-    size_t n;
-    const hob_route *r = hob_routes(&n);
     if (i < m->nroutes)
-        snprintf(out, cap, "method=\"%s\",route=\"%s\"", r[i].method, r[i].path);
+        snprintf(out, cap, "method=\"%s\",route=\"%s\"", m->rows[i].method, m->rows[i].path);
     else
         snprintf(out, cap, "method=\"\",route=\"\"");
 }

@@ -16,7 +16,7 @@ typedef enum hob_metric {
 } hob_metric;
 
 typedef struct hob_metrics hob_metrics;
-hob_metrics *hob_metrics_create(void);
+hob_metrics *hob_metrics_create(const hob_route *routes, size_t n);
 void hob_metrics_destroy(hob_metrics *m);
 void hob_metric_add(hob_metrics *m, hob_metric which, int64_t n);
 int64_t hob_metric_get(const hob_metrics *m, hob_metric which);

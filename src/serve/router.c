@@ -48,9 +48,8 @@ static void add_method(hob_buf *allow, const char *method) {
 }
 
 const hob_route *hob_router_find(hob_web_request *r, int *status, hob_buf *allow) {
-    size_t n;
-    const hob_route *rows = hob_routes(&n);
-    for (size_t i = 0; i < n; i++) {
+    const hob_route *rows = r->web->routes;
+    for (size_t i = 0; i < r->web->nroutes; i++) {
         hob_str params[HOB_WEB_PARAMS] = {{NULL, 0}};
         if (!hob_route_match(rows[i].path, r->head->path, params)) continue;
         if (method_fits(&rows[i], r->head->method)) {

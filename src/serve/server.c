@@ -64,8 +64,8 @@ static int read_callers(hob_server *s, const hob_server_opts *o, hob_error *err)
 
 /* ---- life ----------------------------------------------------------------------------------------------- */
 
-int hob_server_create(hob_runtime *rt, const hob_server_opts *opts, hob_server **out,
-                      hob_error *err) {
+int hob_server_create_on(hob_runtime *rt, const hob_server_opts *opts, const hob_server_ground *g,
+                         hob_server **out, hob_error *err) {
     hob_server_opts o = read_opts(opts);
     hob_clock *clock = hob_clock_real();
     int r = check_opts(&o, err);
@@ -81,7 +81,7 @@ int hob_server_create(hob_runtime *rt, const hob_server_opts *opts, hob_server *
     s->started_ms = clock->wall_ms(clock);
     r = keep_roots(s, o.roots, err);
     if (r >= 0) r = read_callers(s, &o, err);
-    if (r >= 0) r = hob_web_create(s, &o, &s->web, err);
+    if (r >= 0) r = hob_web_create(s, &o, g, &s->web, err);
     if (r >= 0) r = hob_web_start(s->web, err);
     if (r < 0) {
         hob_server_destroy(s);
@@ -89,6 +89,12 @@ int hob_server_create(hob_runtime *rt, const hob_server_opts *opts, hob_server *
     }
     *out = s;
     return HOB_OK;
+}
+
+int hob_server_create(hob_runtime *rt, const hob_server_opts *o, hob_server **out, hob_error *err) {
+    hob_server_ground own = {.clock = NULL};
+    own.routes = hob_routes(&own.nroutes);
+    return hob_server_create_on(rt, o, &own, out, err);
 }
 
 int hob_server_url(const hob_server *s, char *buf, size_t cap) {

@@ -30,4 +30,13 @@ struct hob_server {
     struct hob_server_life *life; /* server.c */
 };
 
+/* What a test puts in place of our own: routes and a clock. NULL members: our own. */
+typedef struct hob_server_ground {
+    const hob_route *routes;
+    size_t nroutes;
+    hob_clock *clock;
+} hob_server_ground;
+int hob_server_create_on(hob_runtime *rt, const hob_server_opts *o, const hob_server_ground *g,
+                         hob_server **out, hob_error *err);
+
 #endif

@@ -184,14 +184,16 @@ static size_t room_for(unsigned wanted) {
     return HOB_MIN(max, left);
 }
 
-static hob_web *make(hob_server *s, const hob_server_opts *o) {
+static hob_web *make(hob_server *s, const hob_server_opts *o, const hob_server_ground *g) {
     hob_web *w = HOB_NEW(hob_web);
     w->server = s;
     w->on_log = o->on_log;
     w->log_user = o->user;
     w->listen_fd = w->spare_fd = -1;
     w->max_conns = room_for(o->max_connections);
-    w->metrics = hob_metrics_create();
+    w->routes = g->routes;
+    w->nroutes = g->nroutes;
+    w->metrics = hob_metrics_create(g->routes, g->nroutes);
     w->wake_msg.fn = on_wake;
     w->stop_msg.fn = on_stop;
     w->joined = true;
@@ -216,10 +218,11 @@ static int open_listener(hob_web *w, const hob_server_opts *o, hob_error *err) {
     return r < 0 ? r : hob_io_want(w->listener, HOB_IO_READ);
 }
 
-int hob_web_create(hob_server *s, const hob_server_opts *o, hob_web **out, hob_error *err) {
-    hob_web *w = make(s, o);
+int hob_web_create(hob_server *s, const hob_server_opts *o, const hob_server_ground *g,
+                   hob_web **out, hob_error *err) {
+    hob_web *w = make(s, o, g);
     w->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int r = hob_loop_create(NULL, &w->loop, err);
+    int r = hob_loop_create(g->clock, &w->loop, err);
     if (r >= 0) {
         hob_timer_init(&w->stop_timer, w->loop, on_stop_time);
         r = hob_pool_create(o->workers ? o->workers : WORKERS, HOB_WEB_QUEUE, &w->pool, err);

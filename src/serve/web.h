@@ -171,6 +171,8 @@ struct hob_web {
     hob_loop *loop;
     hob_pool *pool;
     pthread_t thread;
+    const hob_route *routes;
+    size_t nroutes;
     hob_door door;
     hob_metrics *metrics;
     hob_server_log_fn on_log; /* under log_lock */
@@ -197,7 +199,8 @@ struct hob_web {
 };
 
 /* Listens; clients wait until hob_web_start. */
-int hob_web_create(hob_server *s, const hob_server_opts *o, hob_web **out, hob_error *err);
+int hob_web_create(hob_server *s, const hob_server_opts *o, const hob_server_ground *g,
+                   hob_web **out, hob_error *err);
 int hob_web_start(hob_web *w, hob_error *err);
 /* No new connections, streams end, waits for handlers at most so long. Once. */
 void hob_web_stop(hob_web *w, int64_t timeout_ms);

@@ -1,0 +1,253 @@
+/*
+ * Streams: pulled, woken, kept alive, bounded, and ended properly (REL-17).
+ */
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/webd.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int setup(void **state) {
+    *state = webd_start(NULL);
+    return 0;
+}
+
+static int teardown(void **state) {
+    webd_free(*state);
+    return 0;
+}
+
+/* A connection on which that stream is open; `in` has what came so far. */
+static int open_stream(webd *d, const char *path, const char *version, hob_buf *in) {
+    char text[512];
+    int fd = webd_connect(d);
+    unsigned before = webd_streams_open();
+    int n = snprintf(text, sizeof text, "GET %s HTTP/%s\r\n%s" WEBD_AUTH "\r\n", path, version,
+                     d->host);
+    webd_send(fd, hob_str_n(text, (size_t)n));
+    memset(in, 0, sizeof *in);
+    assert_true(webd_read_until(fd, in, "\r\n\r\n"));
+    webd_wait(webd_streams_open() == before + 1);
+    return fd;
+}
+
+static bool has(const hob_buf *in, const char *text) {
+    return hob_str_find(hob_buf_str(in), hob_str_z(text)) >= 0;
+}
+
+static void test_serve_stream__pieces_come_as_they_are_made(void **state) {
+    hob_buf in;
+    int fd = open_stream(*state, "/stream", "1.1", &in);
+    assert_true(has(&in, "\r\nTransfer-Encoding: chunked\r\n") &&
+                has(&in, "\r\nX-Accel-Buffering: no\r\n"));
+    assert_true(has(&in, "\r\nContent-Type: text/event-stream\r\n") &&
+                has(&in, "\r\nCache-Control: no-store\r\n"));
+    webd_push("data: one\n\n");
+    assert_true(webd_read_until(fd, &in, "\r\n\r\nb\r\ndata: one\n\n\r\n"));
+    webd_push("data: two\n\n");
+    assert_true(webd_read_until(fd, &in, "data: two\n\n\r\n"));
+    webd_end_streams();
+    assert_true(webd_read_until(fd, &in, "data: two\n\n\r\n0\r\n\r\n"));
+    webd_wait(webd_streams_open() == 0);
+    webd_answer a; /* and the connection goes on */
+    char text[200];
+    int n = snprintf(text, sizeof text, "GET /ping HTTP/1.1\r\n%s\r\n", ((webd *)*state)->host);
+    webd_send(fd, hob_str_n(text, (size_t)n));
+    webd_receive(fd, &a);
+    assert_int_equal(a.status, 200);
+    webd_answer_finish(&a);
+    close(fd);
+    hob_buf_finish(&in);
+}
+
+static void test_serve_stream__old_clients_read_until_the_end(void **state) {
+    hob_buf in;
+    int fd = open_stream(*state, "/stream", "1.0", &in);
+    assert_false(has(&in, "chunked"));
+    webd_push("data: one\n\n");
+    webd_end_streams();
+    assert_true(webd_read_until(fd, &in, "\r\n\r\ndata: one\n\n"));
+    assert_true(webd_closed(fd));
+    close(fd);
+    hob_buf_finish(&in);
+}
+
+static void test_serve_stream__silence_is_broken_by_a_comment(void **state) {
+    hob_buf in;
+    int fd = open_stream(*state, "/stream", "1.1", &in);
+    for (int i = 0; i < 3; i++) {
+        hob_buf_reset(&in);
+        webd_advance(*state, 15100);
+        assert_true(webd_read_until(fd, &in, "e\r\n: keep-alive\n\n\r\n"));
+    }
+    close(fd);
+    webd_wait(webd_streams_open() == 0);
+    hob_buf_finish(&in);
+}
+
+/* A client that goes away is noticed at once, in silence too. */
+static void test_serve_stream__a_client_that_leaves_frees_its_place(void **state) {
+    hob_buf in, in2;
+    int fd = open_stream(*state, "/stream", "1.1", &in),
+        reset = open_stream(*state, "/stream", "1.1", &in2);
+    close(fd);
+    webd_wait(webd_streams_open() == 1);
+    struct linger now = {.l_onoff = 1};
+    setsockopt(reset, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close(reset);
+    webd_wait(webd_streams_open() == 0);
+    hob_buf_finish(&in);
+    hob_buf_finish(&in2);
+}
+
+/* A client that does not read costs what the sockets hold, others are served, and after a minute it is let go. */
+static void test_serve_stream__a_stuck_client_is_bounded(void **state) {
+    hob_buf in, other;
+    int stuck = open_stream(*state, "/flood", "1.1", &in),
+        fd = open_stream(*state, "/stream", "1.1", &other);
+    uint64_t given;
+    do {
+        given = webd_flooded();
+        webd_push("data: still here\n\n");
+        hob_buf_reset(&other);
+        assert_true(webd_read_until(fd, &other, "still here"));
+        for (int i = 0; i < 20; i++) webd_nap();
+    } while (webd_flooded() != given);
+    assert_true(given < 64u << 20);
+    webd_advance(*state, 61000);
+    webd_wait(webd_streams_open() == 1);
+    assert_int_equal(webd_flooded(), given);
+    close(stuck);
+    close(fd);
+    hob_buf_finish(&in);
+    hob_buf_finish(&other);
+}
+
+/* … and one that reads slowly gets everything. */
+static void test_serve_stream__a_slow_client_loses_nothing(void **state) {
+    hob_buf in, want;
+    char text[64];
+    int fd = open_stream(*state, "/stream", "1.1", &in);
+    hob_buf_init(&want, 16 << 20);
+    for (int i = 0; i < 100000; i++) {
+        snprintf(text, sizeof text, "data: this is event number %06d\n\n", i);
+        hob_buf_addz(&want, text);
+    }
+    webd_push(hob_buf_z(&want));
+    webd_end_streams();
+    assert_true(webd_read_until(fd, &in, "\r\n0\r\n\r\n"));
+    hob_str all = hob_buf_str(&in);
+    all = hob_str_skip(all, (size_t)hob_str_find(all, HOB_STR("\r\n\r\n")) + 4);
+    hob_buf got;
+    hob_buf_init(&got, 16 << 20);
+    for (;;) { /* chunks */
+        char *end;
+        size_t size = strtoul(all.p, &end, 16);
+        if (!size) break;
+        all = hob_str_skip(all, (size_t)(end - all.p) + 2);
+        hob_buf_add(&got, hob_str_first(all, size));
+        all = hob_str_skip(all, size + 2);
+    }
+    assert_int_equal(got.n, want.n);
+    assert_memory_equal(got.p, want.p, want.n);
+    close(fd);
+    hob_buf_finish(&in);
+    hob_buf_finish(&got);
+    hob_buf_finish(&want);
+}
+
+static void *push_many(void *arg) {
+    (void)arg;
+    for (int i = 0; i < 2000; i++) webd_push("data: x\n\n");
+    return NULL;
+}
+
+/* Wakes from several threads, while streams come and go. */
+static void test_serve_stream__wakes_from_any_thread(void **state) {
+    pthread_t threads[3];
+    hob_buf in[8];
+    int fds[8];
+    for (size_t i = 0; i < 8; i++) fds[i] = open_stream(*state, "/stream", "1.1", &in[i]);
+    for (size_t i = 0; i < 3; i++) pthread_create(&threads[i], NULL, push_many, NULL);
+    for (size_t i = 0; i < 4; i++) close(fds[i]);
+    for (size_t i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    webd_end_streams();
+    for (size_t i = 4; i < 8; i++) {
+        size_t count = 0;
+        assert_true(webd_read_until(fds[i], &in[i], "\r\n0\r\n\r\n"));
+        for (hob_str rest = hob_buf_str(&in[i]);;) {
+            ptrdiff_t at = hob_str_find(rest, HOB_STR("data: x\n\n"));
+            if (at < 0) break;
+            count++;
+            rest = hob_str_skip(rest, (size_t)at + 9);
+        }
+        assert_int_equal(count, 6000);
+        close(fds[i]);
+    }
+    webd_wait(webd_streams_open() == 0);
+    for (size_t i = 0; i < 8; i++) hob_buf_finish(&in[i]);
+}
+
+static void test_serve_stream__a_server_that_stops_says_goodbye(void **state) {
+    webd *d = *state;
+    hob_buf in;
+    int fd = open_stream(d, "/stream", "1.1", &in);
+    webd_push("data: last\n\n");
+    assert_true(webd_read_until(fd, &in, "data: last\n\n\r\n"));
+    hob_server_stop(d->server, 10000);
+    assert_true(webd_read_until(fd, &in, "data: last\n\n\r\n0\r\n\r\n"));
+    assert_true(webd_closed(fd));
+    assert_int_equal(webd_streams_open(), 0);
+    assert_int_equal(webd_connect(d), -1);
+    close(fd);
+    hob_buf_finish(&in);
+}
+
+static void test_serve_stream__a_caller_has_so_many(void **state) {
+    (void)state;
+    hob_test_folder f;
+    hob_server_opts o = HOB_SERVER_OPTS_INIT;
+    webd_answer a;
+    hob_buf in;
+    hob_test_folder_make(&f);
+    hob_test_file(&f, "t",
+                  HOB_STR("{\"tokens\":[{\"name\":\"a\",\"token\":\"" WEBD_TOKEN
+                          "\",\"limits\":{\"streams\":1}}]}"));
+    chmod(hob_test_path(&f, "t"), 0600);
+    o.token_file = hob_test_path(&f, "t");
+    webd *d = webd_start(&o);
+    int fd = open_stream(d, "/stream", "1.1", &in);
+    webd_call(d, "GET /stream", WEBD_AUTH, NULL, &a);
+    assert_int_equal(a.status, 429);
+    webd_answer_finish(&a);
+    close(fd);
+    webd_wait(webd_streams_open() == 0);
+    hob_buf_finish(&in);
+    fd = open_stream(d, "/stream", "1.1", &in);
+    close(fd);
+    webd_wait(webd_streams_open() == 0);
+    webd_free(d);
+    hob_buf_finish(&in);
+    hob_test_folder_remove(&f);
+}
+
+int main(void) {
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_stream__##name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(pieces_come_as_they_are_made),
+        T(old_clients_read_until_the_end),
+        T(silence_is_broken_by_a_comment),
+        T(a_client_that_leaves_frees_its_place),
+        T(a_stuck_client_is_bounded),
+        T(a_slow_client_loses_nothing),
+        T(wakes_from_any_thread),
+        T(a_server_that_stops_says_goodbye),
+        cmocka_unit_test(test_serve_stream__a_caller_has_so_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
