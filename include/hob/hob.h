@@ -24,6 +24,7 @@
 #include <hob/session.h>
 #include <hob/shared.h>
 #include <hob/state.h>
+#include <hob/stored.h>
 #include <hob/subagent.h>
 #include <hob/tool.h>
 

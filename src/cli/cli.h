@@ -100,6 +100,15 @@ extern const hob_command hob_command_sessions, hob_command_runs, hob_command_con
 const hob_command *hob_command_find(hob_str name); /* main.c; NULL if there is none */
 size_t hob_command_count(void);
 const hob_command *hob_command_at(size_t i);
+/* The verbs of a command: `hob sessions list`. */
+typedef struct hob_verb {
+    const char *name;
+    size_t least, most; /* words behind it */
+    int (*run)(void *job, hob_error *err);
+} hob_verb;
+/* The one that the first word names (the first of the table if there is none), with as many words behind it as it takes;
+ * *rest: those. NULL: it is misused. */
+const hob_verb *hob_verb_find(const hob_verb *table, size_t n, const hob_words *w, hob_words *rest);
 /* help.c: made from the tables. */
 void hob_help_print(hob_cli *cli, const hob_command *c);
 /* HOB_EINVAL: these words are nothing that the command does. */
@@ -168,12 +177,9 @@ typedef struct hob_columns {
     void (*add)(hob_table *t, const hob_json *row);
 } hob_columns;
 void hob_page_print_table(hob_cli *cli, const hob_page *p, const hob_columns *c);
+void hob_cli_print_field(hob_cli *cli, const char *key, hob_str value); /* "key   value" */
 /* The state (or status) of a row, in words for people. */
 hob_str hob_row_state(const hob_json *row, const char *key);
-/* sessions_state.c */
-int hob_sessions_state(hob_cli *cli, const char *id, bool json, hob_error *err);
-/* sessions_tree.c: `row` is the index row of its root */
-int hob_sessions_tree(hob_cli *cli, hob_str row, bool json, hob_error *err);
 /* One stored or printed event, as a few lines; most kinds say nothing. */
 void hob_story_event(hob_cli *cli, const hob_json *event);
 /* Rows of a page, or {"type":"next","cursor":…} after them. */

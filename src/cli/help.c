@@ -66,6 +66,17 @@ void hob_help_print(hob_cli *cli, const hob_command *c) {
     hob_out_flush(o);
 }
 
+const hob_verb *hob_verb_find(const hob_verb *table, size_t n, const hob_words *w,
+                              hob_words *rest) {
+    const char *name = w->n ? w->at[0] : table[0].name;
+    *rest = (hob_words){.at = w->n ? w->at + 1 : NULL, .n = w->n ? w->n - 1 : 0};
+    for (size_t i = 0; i < n; i++) {
+        const hob_verb *v = &table[i];
+        if (!strcmp(v->name, name) && rest->n >= v->least && rest->n <= v->most) return v;
+    }
+    return NULL;
+}
+
 int hob_command_misused(const hob_command *c, const hob_words *words, hob_error *err) {
     hob_buf said;
     hob_buf_init(&said, 200);

@@ -98,7 +98,8 @@ static void join_words(hob_buf *out, const hob_words *w) {
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
-static int list(doing *d, hob_error *err) {
+static int list(void *job, hob_error *err) {
+    doing *d = job;
     hob_memory_query q = query_of(d->o);
     q.order = HOB_MEMORY_RECENT;
     q.cursor = d->o->cursor;
@@ -106,7 +107,8 @@ static int list(doing *d, hob_error *err) {
     return print(d, &q, err);
 }
 
-static int search(doing *d, hob_error *err) {
+static int search(void *job, hob_error *err) {
+    doing *d = job;
     hob_memory_query q = query_of(d->o);
     hob_buf words;
     hob_buf_init(&words, 1u << 20);
@@ -117,7 +119,8 @@ static int search(doing *d, hob_error *err) {
     return code;
 }
 
-static int show(doing *d, hob_error *err) {
+static int show(void *job, hob_error *err) {
+    doing *d = job;
     hob_page *page = NULL;
     const hob_json *row = NULL;
     int code = hob_memory_get(d->m, d->words->at[0], &page, err);
@@ -134,7 +137,8 @@ static int show(doing *d, hob_error *err) {
     return HOB_OK;
 }
 
-static int add(doing *d, hob_error *err) {
+static int add(void *job, hob_error *err) {
+    doing *d = job;
     hob_memory_item item = HOB_MEMORY_ITEM_INIT;
     char id[HOB_MEMORY_ID_SIZE];
     hob_buf words;
@@ -163,7 +167,8 @@ static int forget_many(doing *d, hob_error *err) {
     return code;
 }
 
-static int forget(doing *d, hob_error *err) {
+static int forget(void *job, hob_error *err) {
+    doing *d = job;
     int code = HOB_OK;
     if (!d->words->n) return forget_many(d, err);
     for (size_t i = 0; i < d->words->n && code >= 0; i++)
@@ -171,7 +176,8 @@ static int forget(doing *d, hob_error *err) {
     return code;
 }
 
-static int stats(doing *d, hob_error *err) {
+static int stats(void *job, hob_error *err) {
+    doing *d = job;
     static const char *const keys[] = {"app_name", "user_id", "items", "max_items",
                                        "bytes",    "oldest",  "newest"};
     hob_page *page = NULL;
@@ -191,31 +197,18 @@ static int stats(doing *d, hob_error *err) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static const struct verb {
-    const char *name;
-    size_t least, most; /* words behind it */
-    int (*run)(doing *d, hob_error *err);
-} verbs[] = {{"list", 0, 0, list},   {"search", 1, SIZE_MAX, search},
-             {"show", 1, 1, show},   {"add", 1, SIZE_MAX, add},
-             {"stats", 0, 0, stats}, {"forget", 0, SIZE_MAX, forget}};
-
-static const struct verb *find_verb(const hob_words *w) {
-    const char *name = w->n ? w->at[0] : "list";
-    size_t n = w->n ? w->n - 1 : 0;
-    for (size_t i = 0; i < HOB_ARRAY_LEN(verbs); i++) {
-        if (!strcmp(verbs[i].name, name) && n >= verbs[i].least && n <= verbs[i].most)
-            return &verbs[i];
-    }
-    return NULL;
-}
+static const hob_verb verbs[] = {
+    {"list", 0, 0, list},      {"search", 1, SIZE_MAX, search}, {"show", 1, 1, show},
+    {"add", 1, SIZE_MAX, add}, {"stats", 0, 0, stats},          {"forget", 0, SIZE_MAX, forget},
+};
 
 static bool says_what(const memory_opts *o, const hob_words *words) {
     return words->n > 1 || o->all || o->tags.n || o->kind || o->session;
 }
 
 static int dispatch(hob_cli *cli, const memory_opts *o, const hob_words *w, hob_error *err) {
-    const struct verb *v = find_verb(w);
-    hob_words rest = {.at = w->n ? w->at + 1 : NULL, .n = w->n ? w->n - 1 : 0};
+    hob_words rest;
+    const hob_verb *v = hob_verb_find(verbs, HOB_ARRAY_LEN(verbs), w, &rest);
     doing d = {.cli = cli, .o = o, .words = &rest};
     if (!v) return hob_command_misused(&hob_command_memory, w, err);
     if (v->run == forget && !says_what(o, w))

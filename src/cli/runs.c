@@ -1,6 +1,8 @@
 /*
  * runs.c - `hob runs`: the runs of sessions, and taking up one that was left unfinished.
  */
+#include <hob/stored.h>
+
 #include "cli/ask.h"
 
 typedef struct runs_opts {
@@ -51,7 +53,18 @@ static int session_id(hob_cli *cli, const char *wanted, char **out, hob_error *e
     return code;
 }
 
-static int list(hob_cli *cli, const runs_opts *o, hob_error *err) {
+/* A verb that is carried out. */
+typedef struct doing {
+    hob_cli *cli;
+    const runs_opts *o;
+    const char *wanted; /* the word behind it; NULL = none */
+    hob_tenant of;
+} doing;
+
+static int list(void *job, hob_error *err) {
+    doing *d = job;
+    hob_cli *cli = d->cli;
+    const runs_opts *o = d->o;
     hob_page *page = NULL;
     char *session = NULL;
     hob_page_opts q = HOB_PAGE_OPTS_INIT;
@@ -60,8 +73,8 @@ static int list(hob_cli *cli, const runs_opts *o, hob_error *err) {
     q.status = o->status;
     q.cursor = o->cursor;
     q.limit = (size_t)o->limit;
-    q.app_name = hob_cli_app(o->app, o->user);
-    q.user_id = o->user;
+    q.app_name = d->of.app_name;
+    q.user_id = d->of.user_id;
     if (code >= 0) code = hob_runtime_runs(cli->rt, &q, &page, err);
     hob_free(session);
     if (code < 0) return code;
@@ -76,16 +89,93 @@ static int list(hob_cli *cli, const runs_opts *o, hob_error *err) {
     return HOB_OK;
 }
 
+/* ---- one run --------------------------------------------------------------------------------- */
+
+static void print_event(hob_cli *cli, hob_str row, bool json) {
+    const hob_json *e = NULL;
+    hob_arena *a = hob_arena_create(0);
+    if (json) {
+        hob_show_out(&cli->out, row);
+        hob_out_add(&cli->out, HOB_STR("\n"));
+    } else if (hob_json_parse(a, row, NULL, &e, NULL) >= 0) {
+        hob_story_event(cli, e);
+    }
+    hob_arena_destroy(a);
+}
+
+static int print_log(doing *d, bool json, hob_error *err) {
+    hob_cli *cli = d->cli;
+    int64_t after = 0;
+    for (;;) {
+        hob_page *page = NULL;
+        int code = hob_runtime_run_events(cli->rt, d->wanted, (uint64_t)after, 0, &page, err);
+        if (code < 0) return code;
+        for (size_t i = 0; i < hob_page_count(page); i++)
+            print_event(cli, hob_page_row(page, i), json);
+        hob_out_flush(&cli->out);
+        bool more = hob_str_int(hob_page_next(page), &after) >= 0;
+        hob_page_destroy(page);
+        if (!more || cli->out.err || hob_signals_waiting()) return HOB_OK;
+    }
+}
+
+static void print_head(hob_cli *cli, hob_str row) {
+    static const char *const keys[] = {"id",    "session", "status", "reason",  "prompt",
+                                       "owner", "app",     "user",   "started", "finished"};
+    const hob_json *r = NULL;
+    hob_arena *a = hob_arena_create(0);
+    bool readable = hob_json_parse(a, row, NULL, &r, NULL) >= 0;
+    for (size_t i = 0; readable && i < HOB_ARRAY_LEN(keys); i++) {
+        hob_str value =
+            !strcmp(keys[i], "status") ? hob_row_state(r, keys[i]) : hob_json_get_str(r, keys[i]);
+        if (value.n) hob_cli_print_field(cli, keys[i], value);
+    }
+    hob_out_add(&cli->out, HOB_STR("\n"));
+    hob_arena_destroy(a);
+}
+
+static int show(void *job, hob_error *err) {
+    doing *d = job;
+    hob_page *page = NULL;
+    int code = hob_runtime_find_run(d->cli->rt, d->wanted, &d->of, &page, err);
+    if (code < 0) return code;
+    if (d->o->json)
+        hob_page_print_json(d->cli, page);
+    else
+        print_head(d->cli, hob_page_row(page, 0));
+    hob_page_destroy(page);
+    return d->o->json ? HOB_OK : print_log(d, false, err);
+}
+
+static int events(void *job, hob_error *err) {
+    doing *d = job;
+    hob_page *page = NULL;
+    int code = hob_runtime_find_run(d->cli->rt, d->wanted, &d->of, &page, err);
+    if (code < 0) return code;
+    hob_page_destroy(page);
+    return print_log(d, true, err);
+}
+
+static int cancel(void *job, hob_error *err) {
+    doing *d = job;
+    int code = hob_runtime_cancel_run(d->cli->rt, d->wanted, &d->of, err);
+    if (code == HOB_EIDLE) { /* what was wanted is so */
+        hob_tell_note(d->cli, "%s", err->message);
+        return HOB_OK;
+    }
+    return code;
+}
+
 /* ---- resume ---------------------------------------------------------------------------------- */
 
 /* The session of a run. The caller frees it. */
-static int session_of_run(hob_cli *cli, const char *run, char **out, hob_error *err) {
+static int session_of_run(doing *d, char **out, hob_error *err) {
     hob_page *page = NULL;
     char session[160];
-    int code = hob_runtime_find_run(cli->rt, run, NULL, &page, err);
+    int code = hob_runtime_find_run(d->cli->rt, d->wanted, &d->of, &page, err);
     if (code == HOB_ENOENT)
         return hob_fail(err, HOB_ENOENT, 0,
-                        "there is no run or session %.160s; `hob runs list` lists them", run);
+                        "there is no run or session %.160s; `hob runs list` lists them", d->wanted);
     if (code < 0) return code;
     code = hob_json_field(hob_page_row(page, 0), "session", session, sizeof session);
     if (code >= 0) *out = hob_dupz(hob_str_z(session));
@@ -93,54 +183,62 @@ static int session_of_run(hob_cli *cli, const char *run, char **out, hob_error *
     return code;
 }
 
-static int resume(hob_cli *cli, const runs_opts *o, const char *wanted, hob_error *err) {
+static int resume(void *job, hob_error *err) {
+    doing *d = job;
     hob_rest none = {.literal = SIZE_MAX};
-    hob_ask ask = {.common = o->common, .print = o->json, .cont = !wanted};
+    hob_ask ask = {.common = d->o->common, .print = d->o->json, .cont = !d->wanted};
     char *session = NULL;
     int code = HOB_OK;
-    if (wanted) code = session_id(cli, wanted, &session, err);
-    if (code == HOB_ENOENT) code = session_of_run(cli, wanted, &session, err);
+    if (d->wanted) code = session_id(d->cli, d->wanted, &session, err);
+    if (code == HOB_ENOENT) code = session_of_run(d, &session, err);
     if (code < 0) return code;
-    ask.resume = (hob_maybe){wanted != NULL, session};
-    if (o->json) ask.output_format = "stream-json";
-    code = hob_ask_run(cli, &ask, &none);
+    ask.resume = (hob_maybe){d->wanted != NULL, session};
+    if (d->o->json) ask.output_format = "stream-json";
+    code = hob_ask_run(d->cli, &ask, &none);
     hob_free(session);
     return code;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+static const hob_verb verbs[] = {
+    {"list", 0, 0, list},     {"show", 1, 1, show},     {"events", 1, 1, events},
+    {"cancel", 1, 1, cancel}, {"resume", 0, 1, resume},
+};
+
+static int dispatch(hob_cli *cli, const runs_opts *o, const hob_words *w, hob_error *err) {
+    hob_words rest;
+    const hob_verb *v = hob_verb_find(verbs, HOB_ARRAY_LEN(verbs), w, &rest);
+    doing d = {.cli = cli, .o = o, .of = HOB_TENANT_INIT};
+    if (!v) return hob_command_misused(&hob_command_runs, w, err);
+    d.wanted = rest.n ? rest.at[0] : NULL;
+    d.of.app_name = hob_cli_app(o->app, o->user);
+    d.of.user_id = o->user;
+    int code = hob_cli_start(cli, false, err);
+    return code < 0 ? code : v->run(&d, err);
+}
+
+/* Resuming ends with the exit code of the run. */
 static int run(hob_cli *cli, char *const *argv) {
     runs_opts o = {.limit = 0};
     hob_rest rest;
     hob_error err = {.code = HOB_OK};
     int code = hob_cli_parse(cli, &hob_command_runs, argv, &o, &rest);
-    if (code >= 0) goto out;
-    const hob_words *w = &rest.words;
-    const char *what = w->n ? w->at[0] : "list";
-    bool is_list = !strcmp(what, "list"), is_resume = !strcmp(what, "resume");
-    if ((!is_list && !is_resume) || w->n > (is_list ? 1 : 2)) {
-        hob_command_misused(&hob_command_runs, w, &err);
-        hob_tell_error(cli, &err);
-        code = HOB_EXIT_USAGE;
-        goto out;
-    }
-    code = hob_cli_start(cli, false, &err);
-    if (code >= 0)
-        code = is_list ? list(cli, &o, &err) : resume(cli, &o, w->n > 1 ? w->at[1] : NULL, &err);
     if (code < 0) {
-        hob_tell_error(cli, &err);
-        code = hob_exit_of(code);
+        code = dispatch(cli, &o, &rest.words, &err);
+        if (code < 0) {
+            hob_tell_error(cli, &err);
+            code = hob_exit_of(code);
+        }
     }
-out:
     hob_words_finish(&rest.words);
     return code;
 }
 
 const hob_command hob_command_runs = {
     .name = "runs",
-    .usage = "runs list | resume [RUN | SESSION]",
-    .summary = "runs of sessions; take up one that was left unfinished",
+    .usage = "runs list | show RUN | events RUN | cancel RUN | resume [RUN | SESSION]",
+    .summary = "runs of sessions; take up or end one that was left unfinished",
     .opts = &opts,
     .run = run,
 };

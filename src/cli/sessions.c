@@ -2,18 +2,11 @@
  * sessions.c - `hob sessions`: what is stored. Listing reads index rows only; showing reads one
  * log, in pages.
  */
-#include "cli/cli.h"
+#include "cli/sessions.h"
 
 #include <stdio.h>
 
-typedef struct sessions_opts {
-    hob_common common;
-    bool json, all;
-    int64_t limit;
-    const char *cursor, *app, *user;
-} sessions_opts;
-
-#define AT(member) offsetof(sessions_opts, member)
+#define AT(member) offsetof(hob_sessions_opts, member)
 static const hob_opt table[] = {
     {0, "json", HOB_OPT_FLAG, AT(json), NULL, "one JSON object a line"},
     {0, "all", HOB_OPT_FLAG, AT(all), NULL, "list: of every folder, and sub-agents"},
@@ -21,7 +14,9 @@ static const hob_opt table[] = {
     {0, "cursor", HOB_OPT_TEXT, AT(cursor), "CURSOR", "list: go on from here"},
     {0, "app", HOB_OPT_TEXT, AT(app), "NAME", "only of this application"},
     {0, "user", HOB_OPT_TEXT, AT(user), "ID", "only of this user of it (--app, else hob)"},
-    HOB_COMMON_OPTS(sessions_opts),
+    {0, "at", HOB_OPT_TEXT, AT(entry), "ENTRY", "fork: up to this message (e12; show -v has them)"},
+    {0, "session-id", HOB_OPT_TEXT, AT(session_id), "ID", "fork: the id of the copy"},
+    HOB_COMMON_OPTS(hob_sessions_opts),
 };
 static const hob_opts opts = {table, HOB_ARRAY_LEN(table)};
 
@@ -46,15 +41,18 @@ static void add_row(hob_table *t, const hob_json *r) {
 static const char *const heads[] = {"ID", "UPDATED (UTC)", "STATE", "MESSAGES", "TITLE"};
 static const hob_columns columns = {heads, HOB_ARRAY_LEN(heads), add_row};
 
-static int list(hob_cli *cli, const sessions_opts *o, hob_error *err) {
+static int list(void *job, hob_error *err) {
+    hob_sessions_job *j = job;
+    hob_cli *cli = j->cli;
+    const hob_sessions_opts *o = j->o;
     hob_page *page = NULL;
     hob_page_opts q = HOB_PAGE_OPTS_INIT;
     q.cwd = o->all ? NULL : cli->cwd;
     q.flags = o->all ? HOB_PAGE_ALL : 0;
     q.limit = (size_t)o->limit;
     q.cursor = o->cursor;
-    q.app_name = hob_cli_app(o->app, o->user);
-    q.user_id = o->user;
+    q.app_name = j->of.app_name;
+    q.user_id = j->of.user_id;
     int code = hob_runtime_sessions(cli->rt, &q, &page, err);
     if (code < 0) return code;
     if (o->json)
@@ -71,21 +69,33 @@ static int list(hob_cli *cli, const sessions_opts *o, hob_error *err) {
 
 /* ---- show ------------------------------------------------------------------------------------ */
 
-/* The row of the session that is meant: by id or its beginning, else the newest of this folder. */
-static int find(hob_cli *cli, const sessions_opts *o, const char *id, hob_page **out,
-                hob_error *err) {
+int hob_sessions_find(hob_sessions_job *j, const char *wanted, hob_page **out, hob_error *err) {
     hob_page_opts q = HOB_PAGE_OPTS_INIT;
-    hob_tenant of = HOB_TENANT_INIT;
-    of.app_name = q.app_name = hob_cli_app(o->app, o->user);
-    of.user_id = q.user_id = o->user;
-    if (id) return hob_runtime_find_session_of(cli->rt, id, &of, out, err);
-    q.cwd = cli->cwd;
+    if (wanted) return hob_runtime_find_session_of(j->cli->rt, wanted, &j->of, out, err);
+    q.app_name = j->of.app_name;
+    q.user_id = j->of.user_id;
+    q.cwd = j->cli->cwd;
     q.limit = 1;
-    int code = hob_runtime_sessions(cli->rt, &q, out, err);
+    int code = hob_runtime_sessions(j->cli->rt, &q, out, err);
     if (code < 0 || hob_page_count(*out)) return code;
     hob_page_destroy(*out);
     return hob_fail(err, HOB_ENOENT, 0,
                     "there is no session of this folder; `hob sessions list --all` lists all");
+}
+
+int hob_sessions_find_id(hob_sessions_job *j, const char *wanted, char **out, hob_error *err) {
+    hob_page *page = NULL;
+    char id[160];
+    int code = hob_sessions_find(j, wanted, &page, err);
+    if (code < 0) return code;
+    code = hob_json_field(hob_page_row(page, 0), "id", id, sizeof id);
+    if (code >= 0) *out = hob_dupz(hob_str_z(id));
+    hob_page_destroy(page);
+    return code;
+}
+
+const char *hob_sessions_word(const hob_sessions_job *j, size_t i) {
+    return i < j->words->n ? j->words->at[i] : NULL;
 }
 
 static void print_head(hob_cli *cli, const hob_json *r) {
@@ -93,14 +103,9 @@ static void print_head(hob_cli *cli, const hob_json *r) {
                                        "state", "owner", "forked_from", "parent",
                                        "app",   "user",  "created",     "updated"};
     for (size_t i = 0; i < HOB_ARRAY_LEN(keys); i++) {
-        hob_buf b;
         hob_str value = hob_json_get_str(r, keys[i]);
         if (!strcmp(keys[i], "state")) value = hob_row_state(r, "state");
-        if (!value.n) continue;
-        hob_buf_init(&b, 8192);
-        hob_show_line(&b, value, 200);
-        hob_out_addf(&cli->out, "%-11s %s\n", keys[i], hob_buf_z(&b));
-        hob_buf_finish(&b);
+        if (value.n) hob_cli_print_field(cli, keys[i], value);
     }
     hob_out_add(&cli->out, HOB_STR("\n"));
 }
@@ -134,31 +139,18 @@ static int print_log(hob_cli *cli, const char *id, bool json, hob_error *err) {
     }
 }
 
-static int tree(hob_cli *cli, const sessions_opts *o, const char *wanted, hob_error *err) {
-    hob_page *page = NULL;
-    int code = find(cli, o, wanted, &page, err);
-    if (code < 0) return code;
-    code = hob_sessions_tree(cli, hob_page_row(page, 0), o->json, err);
-    hob_page_destroy(page);
-    return code;
-}
-
-/* Its log, or only its state. */
-static int show(hob_cli *cli, const sessions_opts *o, const char *wanted, bool state,
-                hob_error *err) {
+static int show(void *job, hob_error *err) {
+    hob_sessions_job *j = job;
     hob_page *page = NULL;
     const hob_json *row = NULL;
-    int code = find(cli, o, wanted, &page, err);
+    int code = hob_sessions_find(j, hob_sessions_word(j, 0), &page, err);
     if (code < 0) return code;
     hob_arena *a = hob_arena_create(0);
     code = hob_json_parse(a, hob_page_row(page, 0), NULL, &row, err);
     if (code >= 0) {
         char *id = hob_dupz(hob_json_get_str(row, "id"));
-        if (state)
-            code = hob_sessions_state(cli, id, o->json, err);
-        else if (!o->json)
-            print_head(cli, row);
-        if (!state) code = print_log(cli, id, o->json, err);
+        if (!j->o->json) print_head(j->cli, row);
+        code = print_log(j->cli, id, j->o->json, err);
         hob_free(id);
     }
     hob_arena_destroy(a);
@@ -168,22 +160,29 @@ static int show(hob_cli *cli, const sessions_opts *o, const char *wanted, bool s
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static int dispatch(hob_cli *cli, const sessions_opts *o, const hob_words *w, hob_error *err) {
-    const char *what = w->n ? w->at[0] : "list";
-    bool is_list = !strcmp(what, "list"), is_state = !strcmp(what, "state");
-    bool is_tree = !strcmp(what, "tree");
-    const char *id = w->n > 1 ? w->at[1] : NULL;
-    bool known = is_list || is_state || is_tree || !strcmp(what, "show");
-    if (!known || w->n > (is_list ? 1 : 2))
-        return hob_command_misused(&hob_command_sessions, w, err);
+static const hob_verb verbs[] = {
+    {"list", 0, 0, list},
+    {"show", 0, 1, show},
+    {"state", 0, 1, hob_sessions_state},
+    {"tree", 0, 1, hob_sessions_tree},
+    {"fork", 0, 1, hob_sessions_fork},
+    {"rename", 2, SIZE_MAX, hob_sessions_rename},
+    {"delete", 1, SIZE_MAX, hob_sessions_delete},
+};
+
+static int dispatch(hob_cli *cli, const hob_sessions_opts *o, const hob_words *w, hob_error *err) {
+    hob_words rest;
+    const hob_verb *v = hob_verb_find(verbs, HOB_ARRAY_LEN(verbs), w, &rest);
+    hob_sessions_job j = {.cli = cli, .o = o, .words = &rest, .of = HOB_TENANT_INIT};
+    if (!v) return hob_command_misused(&hob_command_sessions, w, err);
+    j.of.app_name = hob_cli_app(o->app, o->user);
+    j.of.user_id = o->user;
     int code = hob_cli_start(cli, false, err);
-    if (code < 0) return code;
-    if (is_tree) return tree(cli, o, id, err);
-    return is_list ? list(cli, o, err) : show(cli, o, id, is_state, err);
+    return code < 0 ? code : v->run(&j, err);
 }
 
 static int run(hob_cli *cli, char *const *argv) {
-    sessions_opts o = {.limit = 0};
+    hob_sessions_opts o = {.limit = 0};
     hob_rest rest;
     hob_error err = {.code = HOB_OK};
     int code = hob_cli_parse(cli, &hob_command_sessions, argv, &o, &rest);
@@ -198,8 +197,9 @@ static int run(hob_cli *cli, char *const *argv) {
 
 const hob_command hob_command_sessions = {
     .name = "sessions",
-    .usage = "sessions list | show [ID] | state [ID] | tree [ID]",
-    .summary = "stored sessions, and what happened in one",
+    .usage =
+        "sessions list | show [ID] | state [ID] | tree [ID] | fork [ID] | rename ID TITLE | delete ID...",
+    .summary = "stored sessions: what happened in one, copies, titles, an end",
     .opts = &opts,
     .run = run,
 };

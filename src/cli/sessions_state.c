@@ -1,7 +1,7 @@
 /*
  * sessions_state.c - `hob sessions state`: the values that a session keeps, and those it shares with others.
  */
-#include "cli/cli.h"
+#include "cli/sessions.h"
 
 enum { KEY_COLUMNS = 24, VALUE_COLUMNS = 200 };
 
@@ -36,15 +36,20 @@ static void print_lines(hob_cli *cli, const hob_state *s) {
     }
 }
 
-int hob_sessions_state(hob_cli *cli, const char *id, bool json, hob_error *err) {
+int hob_sessions_state(void *job, hob_error *err) {
+    hob_sessions_job *j = job;
     hob_state *s;
-    int code = hob_runtime_session_state(cli->rt, id, &s, err);
+    char *id = NULL;
+    int code = hob_sessions_find_id(j, hob_sessions_word(j, 0), &id, err);
     if (code < 0) return code;
-    if (json)
-        print_json(cli, s);
+    code = hob_runtime_session_state(j->cli->rt, id, &s, err);
+    hob_free(id);
+    if (code < 0) return code;
+    if (j->o->json)
+        print_json(j->cli, s);
     else
-        print_lines(cli, s);
-    if (!json && !hob_state_count(s)) hob_tell_note(cli, "the session has no state");
+        print_lines(j->cli, s);
+    if (!j->o->json && !hob_state_count(s)) hob_tell_note(j->cli, "the session has no state");
     hob_state_destroy(s);
     return HOB_OK;
 }

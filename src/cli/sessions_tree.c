@@ -1,7 +1,7 @@
 /*
  * sessions_tree.c - `hob sessions tree`: a session and those that worked for it.
  */
-#include "cli/cli.h"
+#include "cli/sessions.h"
 
 enum { DEPTH_MAX = 64, TITLE_COLUMNS = 60 };
 
@@ -50,6 +50,12 @@ static int print_tree(hob_cli *cli, hob_str row, int depth, bool json, hob_error
     return code;
 }
 
-int hob_sessions_tree(hob_cli *cli, hob_str row, bool json, hob_error *err) {
-    return print_tree(cli, row, 0, json, err);
+int hob_sessions_tree(void *job, hob_error *err) {
+    hob_sessions_job *j = job;
+    hob_page *page = NULL;
+    int code = hob_sessions_find(j, hob_sessions_word(j, 0), &page, err);
+    if (code < 0) return code;
+    code = print_tree(j->cli, hob_page_row(page, 0), 0, j->o->json, err);
+    hob_page_destroy(page);
+    return code;
 }

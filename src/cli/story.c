@@ -130,7 +130,10 @@ static void on_state(hob_cli *cli, const hob_json *d) {
 
 void hob_story_event(hob_cli *cli, const hob_json *event) {
     const hob_json *d = hob_json_get(event, "data");
-    hob_str type = hob_json_get_str(event, "type");
+    hob_str type = hob_json_get_str(event, "type"), entry = hob_json_get_str(event, "entry");
+    if (cli->verbose && entry.n)
+        hob_out_addf(&cli->out, "%s%.*s%s\n", hob_tint_on(cli->out_color, HOB_TINT_DIM),
+                     HOB_FMT(entry), hob_tint_off(cli->out_color));
     if (hob_str_eqz(type, "user_message")) on_message(cli, d, HOB_TINT_BOLD, ">");
     if (hob_str_eqz(type, "steer_delivered")) on_message(cli, d, HOB_TINT_BOLD, ">");
     if (hob_str_eqz(type, "assistant_message")) on_message(cli, d, HOB_TINT_GREEN, "-");

@@ -68,6 +68,14 @@ hob_str hob_row_state(const hob_json *row, const char *key) {
     return left ? HOB_STR("unfinished") : state;
 }
 
+void hob_cli_print_field(hob_cli *cli, const char *key, hob_str value) {
+    hob_buf b;
+    hob_buf_init(&b, 8192);
+    hob_show_line(&b, value, 200);
+    hob_out_addf(&cli->out, "%-11s %s\n", key, hob_buf_z(&b));
+    hob_buf_finish(&b);
+}
+
 void hob_page_print_json(hob_cli *cli, const hob_page *p) {
     hob_str next = hob_page_next(p);
     for (size_t i = 0; i < hob_page_count(p); i++) {

@@ -389,19 +389,21 @@ int hob_session_set_thinking(hob_session *s, const char *level, hob_error *err) 
     return run_command(s, &c, start_set_thinking, err);
 }
 
-static void start_set_title(hob_op *op) {
-    hob_error err;
+int hob_session_say_title(hob_session *s, hob_str title, hob_error *err) {
     hob_draft d;
     hob_jsonw w;
+    hob_draft_init(&d, HOB_EVENT_CONFIG_CHANGED);
+    hob_jsonw_init(&w, &d.data);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "title", title);
+    hob_jsonw_object_end(&w);
+    return hob_session_append(s, &d, err);
+}
+
+static void start_set_title(hob_op *op) {
+    hob_error err;
     int rc = op->s->view->id.n ? HOB_OK : hob_session_say_settings(op->s, &err);
-    if (rc >= 0) {
-        hob_draft_init(&d, HOB_EVENT_CONFIG_CHANGED);
-        hob_jsonw_init(&w, &d.data);
-        hob_jsonw_object(&w);
-        hob_jsonw_kstr(&w, "title", HOB_CONTAINER(op, command, op)->text);
-        hob_jsonw_object_end(&w);
-        rc = hob_session_append(op->s, &d, &err);
-    }
+    if (rc >= 0) rc = hob_session_say_title(op->s, HOB_CONTAINER(op, command, op)->text, &err);
     conclude(op, rc, &err);
 }
 

@@ -21,7 +21,8 @@ typedef struct opening {
     hob_task *task;             /* a child's */
     const hob_inherited *given; /* by its parent */
     hob_opened_fn then;
-    hob_error memory; /* why there is none; code HOB_OK = it is fine */
+    const hob_bare *bare; /* NULL = it is to work */
+    hob_error memory;     /* why there is none; code HOB_OK = it is fine */
 } opening;
 
 static void on_kick(hob_timer *t) {
@@ -109,6 +110,7 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
     if (rc >= 0) rc = hob_session_say_settings(s, &e);
     if (rc >= 0) rc = hob_session_copy(s, original->history, &e);
+    if (rc >= 0 && s->bare && original->title.n) rc = hob_session_say_title(s, original->title, &e);
     hob_overlay_apply(&original->state, HOB_SCOPE_APP | HOB_SCOPE_USER, &s->view->state);
     if (rc >= 0) rc = hob_session_begin_state(s, &original->state, op->o->state, &e);
     hob_view_destroy(original);
@@ -145,17 +147,16 @@ static void set_tenant(const hob_session *s, hob_store_session *row) {
     row->user = s->user_id ? hob_str_z(s->user_id) : HOB_STR("local");
 }
 
-static void on_original(hob_session *s, int code, const hob_error *err, void *user) {
+static void on_gone_back(hob_session *s, int code, const hob_error *err, void *user) {
     opening *op = user;
     hob_store_session row;
     if (code < 0) {
         give_up(op, code, err);
         return;
     }
-    if (load_again(op, hob_str_z(op->origin), on_original)) return;
     snprintf(s->forked_from, sizeof s->forked_from, "%s", op->origin);
     if (!s->cwd && s->view->cwd.n) s->cwd = hob_dupz(s->view->cwd);
-    new_id(s, NULL);
+    new_id(s, op->bare ? op->bare->id : NULL);
     row = (hob_store_session){
         .id = hob_str_z(s->id), .cwd = hob_str_z(s->cwd), .state = HOB_STR("idle")};
     row.parent = hob_str_z(s->forked_from);
@@ -164,6 +165,18 @@ static void on_original(hob_session *s, int code, const hob_error *err, void *us
     hob_list_push(&s->rt->sessions, &s->link);
     s->inflight++;
     s->store->ops->own(s->store, hob_str_z(s->id), HOB_OWN_CREATE, &row, on_copy_owned, op);
+}
+
+static void on_original(hob_session *s, int code, const hob_error *err, void *user) {
+    opening *op = user;
+    const char *entry = op->bare ? op->bare->entry : NULL;
+    hob_str from = hob_str_z(op->origin);
+    hob_error e;
+    if (code >= 0 && load_again(op, from, on_original)) return;
+    if (code < 0 || !entry)
+        on_gone_back(s, code, err, op);
+    else if ((code = hob_session_go_back(s, from, entry, on_gone_back, op, &e)) < 0)
+        give_up(op, code, &e);
 }
 
 /* ---- own and load --------------------------------------------------------------------------------------------- */
@@ -382,8 +395,9 @@ static void start(hob_op *o) {
     take_words(s, op->o);
     if (op->o->team) s->crew = hob_crew_create(s, op->o->team);
     s->given = s->line = op->given;
+    s->bare = op->bare != NULL;
     if (op->given) s->depth = op->given->depth;
-    preload(op);
+    if (!s->bare) preload(op);
     s->store = op->given ? op->given->parent->store : o->rt->store;
     if (!s->crew)
         rc = hob_session_form_crew(s, op->o->definitions, hob_str_z(op->o->agent_name), &err);
@@ -409,6 +423,18 @@ static void start(hob_op *o) {
 int hob_session_create(hob_runtime *rt, const hob_session_opts *given, hob_session **out,
                        hob_error *err) {
     return hob_session_create_for(rt, given, NULL, out, err);
+}
+
+int hob_session_create_bare(hob_runtime *rt, const hob_session_opts *o, const hob_bare *b,
+                            hob_session **out, hob_error *err) {
+    opening op = {.op = {.start = start}, .o = o, .bare = b};
+    int rc = hob_session_check_options(o, err);
+    if (rc >= 0) rc = hob_op_run(rt, &op.op, err);
+    if (rc >= 0)
+        *out = op.op.user;
+    else
+        hob_session_detach(op.op.user);
+    return rc;
 }
 
 int hob_session_create_for(hob_runtime *rt, const hob_session_opts *given, const hob_inherited *in,
@@ -454,6 +480,7 @@ void hob_session_open_child(hob_task *t, hob_opened_fn then) {
     s->store = t->parent->store;
     s->task = t;
     s->given = s->line = &t->given;
+    s->bare = t->parent->bare;
     s->depth = t->given.depth;
     take_words(s, op->o);
     new_id(s, t->id);

@@ -18,6 +18,7 @@ typedef struct removing {
     hob_str *ids; /* a parent stands before its children */
     size_t n, cap, at, kept;
     hob_str parent; /* of the first, if it is a child */
+    hob_store_session of; /* whose it must be */
 } removing;
 
 static void find_children(removing *r, hob_str cursor);
@@ -116,14 +117,22 @@ static void remove_last(removing *r) {
 static void start(hob_op *op) {
     removing *r = HOB_CONTAINER(op, removing, op);
     r->store = op->rt->store;
-    r->store->ops->own(r->store, r->ids[0], HOB_OWN_READ, NULL, on_row, r);
+    r->store->ops->own(r->store, r->ids[0], HOB_OWN_READ, &r->of, on_row, r);
 }
 
-int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err) {
-    removing r = {.op = {.start = start}, .arena = hob_arena_create(0)};
+int hob_runtime_remove_session_of(hob_runtime *rt, const char *session, const hob_tenant *of,
+                                  hob_error *err) {
+    removing r = {.op = {.start = start}};
+    int rc = hob_tenant_take(of, &r.of.app, &r.of.user, err);
+    if (rc < 0) return rc;
+    r.arena = hob_arena_create(0);
     push(&r, hob_str_z(session));
-    int rc = hob_op_run(rt, &r.op, err);
+    rc = hob_op_run(rt, &r.op, err);
     hob_free(r.ids);
     hob_arena_destroy(r.arena);
     return rc;
+}
+
+int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err) {
+    return hob_runtime_remove_session_of(rt, session, NULL, err);
 }

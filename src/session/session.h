@@ -14,6 +14,7 @@
 #define HOB_SRC_SESSION_H
 
 #include <hob/session.h>
+#include <hob/stored.h>
 #include <hob/subagent.h>
 
 #include "session/definitions.h"
@@ -304,6 +305,7 @@ struct hob_session {
     bool let_go;       /* nothing is written and nothing performed any more */
     bool whole;        /* every call of the conversation has a result, or its run will see to it */
     bool used;         /* something was written since it was opened */
+    bool bare;         /* bare.c: opened only to be changed */
     bool left_alone;   /* an unfinished run that is neither resumed nor settled yet */
     unsigned inflight; /* store calls not yet answered */
     bool released;     /* given back to the store, or about to be */
@@ -416,7 +418,8 @@ void hob_reader_stream(hob_reader *r);
 bool hob_reader_stream_before(hob_reader *r, const hob_event *e);
 void hob_session_drop_answers(hob_session *s); /* of which every reader has all */
 
-/* ---- command.c: a first message, on the loop ------------------------------------------------------------ */
+/* ---- command.c: a title, not checked; a first message, on the loop ------------------------------------------------------------ */
+int hob_session_say_title(hob_session *s, hob_str title, hob_error *err);
 int hob_session_begin(hob_session *s, hob_str text, hob_error *err);
 
 /* ---- wait.c: a predicate for hob_wait_for ----------------------------------------------------------------- */
@@ -475,6 +478,18 @@ int hob_session_copy(hob_session *s, const hob_history *h, hob_error *err);
 int hob_session_repair(hob_session *s, hob_error *err);
 /* The same for calls of agents that are not of this session's workflow: nobody else will, though the run goes on. */
 int hob_session_repair_strangers(hob_session *s, hob_error *err);
+
+/* ---- bare.c: a session that is opened only to be changed ----------------------------------------------------- */
+typedef struct hob_bare {
+    bool copies;            /* the session is a copy of the one that is opened */
+    const char *entry, *id; /* of a copy: where it ends, and its id; NULL = all, a new one */
+} hob_bare;
+int hob_session_create_bare(hob_runtime *rt, const hob_session_opts *o, const hob_bare *b,
+                            hob_session **out, hob_error *err); /* open.c */
+int hob_session_fit_bare(hob_session *s, hob_error *err);
+/* Views folded from the log of `from` go back to this entry, with the state of then. HOB_ENOENT: now, not later. */
+int hob_session_go_back(hob_session *s, hob_str from, const char *entry, hob_loaded_fn done,
+                        void *user, hob_error *err);
 
 /* ---- options.c --------------------------------------------------------------------------------------------- */
 /* Copies a host's options into ours of n bytes, whichever version its header had. HOB_EINVAL for what we do not know. */

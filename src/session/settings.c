@@ -278,6 +278,7 @@ int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_err
     s->approver = o->approver;
     s->definitions = hob_definitions_ref(o->definitions);
     if (!s->given) s->depth = s->view->depth;
+    if (s->bare) return hob_session_fit_bare(s, err);
     int rc = take_callbacks(s, o->callbacks, err);
     if (rc >= 0) rc = hob_session_choose_agent(s, o, err);
     if (rc >= 0) rc = choose_policy(s, o, err);

@@ -1,0 +1,56 @@
+/*
+ * hob/stored.h - what is stored, changed as a whole: sessions get titles, copies and an end, runs nobody works on too.
+ *
+ * No session is opened for work: no model, key, folder or agent needs to be there. A session that is open, here or in
+ * another process, is its owner's to change: HOB_EBUSY names who has it (copying only reads, and goes on beside it).
+ * `of` limits a call to what belongs to an application and user; what is another's is not there (HOB_ENOENT), and NULL
+ * is whoever's. Sessions are named by id or unique prefix, runs by id.
+ *
+ * Looking at what is stored: hob/runtime.h. All calls block. [any]
+ */
+#ifndef HOB_STORED_H
+#define HOB_STORED_H
+
+#include <hob/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One line of at most 1000 bytes. HOB_EINVAL, HOB_ETOOBIG. */
+HOB_API int hob_runtime_rename_session(hob_runtime *rt, const char *session, const hob_tenant *of,
+                                       hob_str title, hob_error *err);
+
+/* hob_runtime_remove_session, by its whole id. */
+HOB_API int hob_runtime_remove_session_of(hob_runtime *rt, const char *session,
+                                          const hob_tenant *of, hob_error *err);
+
+typedef struct hob_fork_opts {
+    size_t size;
+    const char *session;  /* which */
+    const hob_tenant *of; /* whose it must be; the copy is theirs, too */
+    const char *entry;    /* the last message of the copy ("e12"); NULL = where it stands */
+    const char *id;       /* of the copy; NULL = a new one. HOB_EEXIST */
+} hob_fork_opts;
+#define HOB_FORK_OPTS_INIT                                                                         \
+    { .size = sizeof(hob_fork_opts) }
+/* A copy of the conversation up to an entry, with the settings and the state of then; the original stays as it is.
+ * *out has the row of the copy. */
+HOB_API int hob_runtime_fork_session(hob_runtime *rt, const hob_fork_opts *o, hob_page **out,
+                                     hob_error *err);
+
+/* Ends a run that a process left, or that waits for an approval, with everything that works for it: calls whose outcome
+ * is not known become `unknown`, what waits is denied. HOB_EIDLE: it is over. One that is at work is cancelled by its
+ * owner (hob_session_cancel). */
+HOB_API int hob_runtime_cancel_run(hob_runtime *rt, const char *run, const hob_tenant *of,
+                                   hob_error *err);
+
+/* Stored events of one run with seq > after, as hob_runtime_events gives those of a session. */
+HOB_API int hob_runtime_run_events(hob_runtime *rt, const char *run, uint64_t after, size_t limit,
+                                   hob_page **out, hob_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

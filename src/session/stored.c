@@ -1,0 +1,158 @@
+/*
+ * stored.c - hob/stored.h: sessions that are stored, changed without being used.
+ */
+#include "session/session.h"
+
+/* ---- one session, opened bare ---------------------------------------------------------------------------- */
+
+static int open_bare(hob_runtime *rt, const char *id, const hob_tenant *of, const hob_bare *b,
+                     hob_session **out, hob_error *err) {
+    hob_session_opts o = HOB_SESSION_OPTS_INIT;
+    hob_str app, user;
+    int rc = hob_tenant_take(of, &app, &user, err);
+    if (rc < 0) return rc;
+    o.choice = HOB_SESSION_OPEN;
+    o.id = id;
+    o.on_unfinished = HOB_UNFINISHED_LEAVE;
+    if (app.n) o.app_name = app;
+    if (user.n) o.user_id = user;
+    if (b->copies) o.flags = HOB_SESSION_FORK;
+    return hob_session_create_bare(rt, &o, b, out, err);
+}
+
+int hob_runtime_rename_session(hob_runtime *rt, const char *session, const hob_tenant *of,
+                               hob_str title, hob_error *err) {
+    hob_session *s;
+    int rc = open_bare(rt, session, of, &(hob_bare){.copies = false}, &s, err);
+    if (rc < 0) return rc;
+    rc = hob_session_set_title(s, title, err);
+    hob_session_detach(s);
+    return rc;
+}
+
+int hob_runtime_fork_session(hob_runtime *rt, const hob_fork_opts *given, hob_page **out,
+                             hob_error *err) {
+    hob_fork_opts o = HOB_FORK_OPTS_INIT;
+    hob_session *s;
+    char id[129];
+    int rc = hob_take_options(&o, sizeof o, given, given->size, err);
+    if (rc >= 0 && o.id && !hob_id_valid(hob_str_z(o.id)))
+        rc = hob_fail(err, HOB_EINVAL, 0, "%.160s is no session id: letters, digits, . _ - only",
+                      o.id);
+    hob_bare b = {.entry = o.entry, .id = o.id, .copies = true};
+    if (rc >= 0) rc = open_bare(rt, o.session, o.of, &b, &s, err);
+    if (rc < 0) return rc;
+    hob_session_id(s, id, sizeof id);
+    hob_session_detach(s);
+    return hob_runtime_find_session(rt, id, out, err);
+}
+
+/* ---- a run that nobody works on ---------------------------------------------------------------------------- */
+
+enum { DEPTH_MAX = 64 };
+
+static int settle(hob_runtime *rt, const char *id, const hob_tenant *of, hob_error *err) {
+    hob_session *s;
+    int rc = open_bare(rt, id, of, &(hob_bare){.copies = false}, &s, err);
+    if (rc < 0) return rc;
+    rc = hob_session_cancel_and_settle(s, HOB_QUEUED_RETURN, -1, err);
+    hob_session_detach(s);
+    return rc;
+}
+
+/* The row says that it is under way, and of whom. */
+static bool is_left(hob_str row) {
+    char state[32], owner[8];
+    if (hob_json_field(row, "state", state, sizeof state) < 0) return false;
+    return strcmp(state, "idle") != 0 && hob_json_field(row, "owner", owner, sizeof owner) < 0;
+}
+
+/* Those that a parent which is at its end could not reach: what it knows of them is said by now. */
+static int settle_children(hob_runtime *rt, const char *id, int depth, hob_error *err) {
+    hob_page_opts q = HOB_PAGE_OPTS_INIT;
+    hob_page *page;
+    q.parent = id;
+    q.limit = 1000;
+    if (depth == DEPTH_MAX) return HOB_OK;
+    int rc = hob_runtime_sessions(rt, &q, &page, err);
+    if (rc < 0) return rc;
+    for (size_t i = 0; i < hob_page_count(page) && rc >= 0; i++) {
+        char child[160];
+        hob_str row = hob_page_row(page, i);
+        if (hob_json_field(row, "id", child, sizeof child) < 0) continue;
+        if (is_left(row)) rc = settle(rt, child, NULL, err);
+        if (rc >= 0) rc = settle_children(rt, child, depth + 1, err);
+    }
+    hob_page_destroy(page);
+    return rc;
+}
+
+/* What its row says of a run. */
+typedef struct run_row {
+    char session[160], status[64];
+} run_row;
+
+static int find_run(hob_runtime *rt, const char *run, const hob_tenant *of, run_row *out,
+                    hob_error *err) {
+    hob_page *page;
+    int rc = hob_runtime_find_run(rt, run, of, &page, err);
+    if (rc < 0) return rc;
+    hob_str row = hob_page_row(page, 0);
+    rc = hob_json_field(row, "session", out->session, sizeof out->session);
+    if (rc >= 0) rc = hob_json_field(row, "status", out->status, sizeof out->status);
+    hob_page_destroy(page);
+    return rc;
+}
+
+int hob_runtime_cancel_run(hob_runtime *rt, const char *run, const hob_tenant *of, hob_error *err) {
+    run_row r;
+    int rc = find_run(rt, run, of, &r, err);
+    if (rc < 0) return rc;
+    if (strcmp(r.status, "running") != 0 && strcmp(r.status, "parked") != 0)
+        return hob_fail(err, HOB_EIDLE, 0, "run %.160s is over (%s): there is nothing to cancel",
+                        run, r.status);
+    rc = settle(rt, r.session, of, err);
+    return rc < 0 ? rc : settle_children(rt, r.session, 0, err);
+}
+
+/* ---- the events of a run ------------------------------------------------------------------------------------ */
+
+/* Those of a page of its session, until `limit` are there; *seq is the last one looked at. */
+static int take_events(hob_page *to, const hob_page *from, hob_str run, size_t limit, uint64_t *seq,
+                       hob_error *err) {
+    for (size_t i = 0; i < hob_page_count(from) && hob_page_count(to) < limit; i++) {
+        hob_event *e;
+        int rc = hob_event_decode(hob_page_row(from, i), &e, err);
+        if (rc < 0) return rc;
+        if (hob_str_eq(e->run_id, run)) hob_page_add(to, e->json);
+        *seq = e->seq;
+        hob_event_unref(e);
+    }
+    return HOB_OK;
+}
+
+int hob_runtime_run_events(hob_runtime *rt, const char *run, uint64_t after, size_t limit,
+                           hob_page **out, hob_error *err) {
+    run_row r;
+    bool more = true;
+    char next[24];
+    int rc = find_run(rt, run, NULL, &r, err);
+    if (rc < 0) return rc;
+    if (!limit) limit = 1000;
+    hob_page *found = hob_page_create();
+    while (rc >= 0 && more && hob_page_count(found) < limit) {
+        hob_page *page;
+        rc = hob_runtime_events(rt, r.session, after, 0, &page, err);
+        if (rc < 0) break;
+        rc = take_events(found, page, hob_str_z(run), limit, &after, err);
+        more = hob_page_next(page).n || hob_page_count(found) == limit;
+        hob_page_destroy(page);
+    }
+    snprintf(next, sizeof next, "%llu", (unsigned long long)after);
+    if (more) hob_page_set_next(found, hob_str_z(next));
+    if (rc < 0)
+        hob_page_destroy(found);
+    else
+        *out = found;
+    return rc;
+}
