@@ -52,9 +52,11 @@ int hob_sessions_delete(void *job, hob_error *err) {
     }
     for (size_t i = 0; i < ids.n && code >= 0; i++) {
         code = hob_runtime_remove_session_of(j->cli->rt, ids.at[i], &j->of, err);
-        if (code >= 0) hob_tell_note(j->cli, "deleted session %s", ids.at[i]);
+        if (code < 0) break;
+        hob_tell_note(j->cli, "deleted session %s", ids.at[i]);
+        if (code) hob_tell_note(j->cli, "%d git worktrees with changes were kept", code);
     }
     for (size_t i = 0; i < ids.n; i++) hob_free((void *)(uintptr_t)ids.at[i]);
     hob_words_finish(&ids);
-    return code;
+    return code < 0 ? code : HOB_OK;
 }

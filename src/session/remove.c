@@ -17,7 +17,7 @@ typedef struct removing {
     hob_arena *arena;
     hob_str *ids; /* a parent stands before its children */
     size_t n, cap, at, kept;
-    hob_str parent; /* of the first, if it is a child */
+    hob_str parent;       /* of the first, if it is a child */
     hob_store_session of; /* whose it must be */
 } removing;
 
