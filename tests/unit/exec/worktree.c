@@ -229,6 +229,39 @@ static void test_exec_worktree__makes_it_afresh_after_an_attempt_that_did_not_en
     assert_string_equal(repo_says(&l->folder, "repo", "git worktree list | wc -l"), "2");
 }
 
+/* git refuses to make one while another is half made. */
+static void test_exec_worktree__is_made_beside_what_another_left_half_made(void **state) {
+    lab *l = *state;
+    repo_do(&l->folder, "repo",
+            "mkdir -p .git/worktrees/task-2 .git/worktrees/task-3 && "
+            "echo initializing > .git/worktrees/task-2/locked && "
+            "touch .git/worktrees/task-3/gitdir .git/worktrees/task-3/commondir && "
+            "git worktree add -q -b whole ../task-4");
+    make(l);
+    assert_string_equal(repo_says(&l->folder, "repo", "ls .git/worktrees"), "task-1\ntask-4");
+}
+
+static void test_exec_worktree__many_at_once_wait_for_one_another(void **state) {
+    lab *l = *state;
+    hob_worktree_env env = env_of(l);
+    hob_worktree_op *op;
+    hob_error err;
+    char folder[12][160], branch[12][20];
+    assert_int_equal(find(l, "repo"), HOB_OK);
+    for (int i = 0; i < 12; i++) {
+        snprintf(folder[i], sizeof folder[i], "%s/state/task-%d", l->folder.path, 100 + i);
+        snprintf(branch[i], sizeof branch[i], "hob/task-%d", 100 + i);
+        l->w.folder = folder[i];
+        l->w.branch = branch[i];
+        assert_ok(hob_worktree_make(&env, &l->w, &op, &err), err);
+    }
+    while (l->done < 12) {
+        hob_loop_run_once(l->loop, 1000);
+        if (l->news.code < 0) fail_msg("%s", l->news.err.message);
+    }
+    assert_string_equal(repo_says(&l->folder, "repo", "git worktree list | wc -l"), "13");
+}
+
 static void test_exec_worktree__leaves_nothing_of_one_that_cannot_be_made(void **state) {
     lab *l = *state;
     assert_int_equal(find(l, "repo"), HOB_OK);
@@ -312,6 +345,8 @@ int main(void) {
                                        T(runs_no_program_of_a_repository),
                                        T(writes_through_no_link_of_a_repository),
                                        T(makes_it_afresh_after_an_attempt_that_did_not_end),
+                                       T(is_made_beside_what_another_left_half_made),
+                                       T(many_at_once_wait_for_one_another),
                                        T(leaves_nothing_of_one_that_cannot_be_made),
                                        T(sees_every_kind_of_change),
                                        T(does_not_believe_the_tree),
