@@ -30,8 +30,9 @@ extern "C" {
 typedef struct hob_server hob_server;
 
 enum {
-    HOB_SERVER_INSECURE = 1,  /* an address that other machines can reach, without TLS */
-    HOB_SERVER_NO_CONSOLE = 2 /* nothing at / */
+    HOB_SERVER_INSECURE = 1,     /* an address that other machines can reach, without TLS */
+    HOB_SERVER_NO_CONSOLE = 2,   /* nothing at / */
+    HOB_SERVER_CONTEXT_FILES = 4 /* its sessions read AGENTS.md: HOB_SESSION_CONTEXT_FILES */
 };
 
 /* One request that ended, or something that the server has to say: a JSON object on one line (docs/http.md). Called
@@ -58,6 +59,9 @@ typedef struct hob_server_opts {
     void *user;
     hob_definitions *
         definitions; /* agents, skills and commands for its sessions; NULL = none. Stays the host's */
+    const char
+        *state_dir; /* where it notes which sessions it works in, so that the next server takes
+                              up what this one could not end; NULL = nowhere */
 } hob_server_opts;
 #define HOB_SERVER_OPTS_INIT                                                                       \
     { .size = sizeof(hob_server_opts) }

@@ -274,41 +274,10 @@ HOB_API int hob_session_apply_state_delta_at(hob_session *s, uint64_t revision, 
  * narrated, a shared session to go on with, an export. Its authors are the agents; the session's own is "model". */
 HOB_API int hob_session_share(hob_session *s, hob_shared_snapshot **out, hob_error *err);
 
-/* ---- looking -------------------------------------------------------------------------------------------- */
-
-/* Copies, NUL-terminated, cut at cap; return the full length. */
-HOB_API int hob_session_id(hob_session *s, char *buf, size_t cap);
-HOB_API int hob_session_cwd(hob_session *s, char *buf, size_t cap);
-HOB_API int hob_session_app_name(hob_session *s, char *buf, size_t cap);
-HOB_API int hob_session_user_id(hob_session *s, char *buf, size_t cap);
-HOB_API int hob_session_model(hob_session *s, char *buf, size_t cap); /* provider/model */
-HOB_API int hob_session_thinking(hob_session *s, char *buf, size_t cap);
-HOB_API const hob_config *hob_session_config(
-    hob_session *s); /* the runtime's; NULL if it has none */
-/* One JSON object: id, cwd, model, thinking, running, parked, unfinished, last_seq, usage, cost_usd, context_files… */
-HOB_API int hob_session_info(hob_session *s, hob_page **out, hob_error *err);
-/* The conversation as the model sees it: message events and results, oldest first. */
-HOB_API int hob_session_history(hob_session *s, hob_page **out, hob_error *err);
-/* The tools that the model is offered: rows {"name","description","schema","class","host"}. */
-HOB_API int hob_session_tools(hob_session *s, hob_page **out, hob_error *err);
-/* All messages as a tree: rows {"entry","parent","role","text","active"}. */
-HOB_API int hob_session_tree(hob_session *s, hob_page **out, hob_error *err);
-/* Stored events with seq > after: a durable cursor. */
-HOB_API int hob_session_entries(hob_session *s, uint64_t after, hob_page **out, hob_error *err);
-/* Continues from another entry ("e12"; "" = before the first); HOB_EBUSY while running. */
-HOB_API int hob_session_move(hob_session *s, const char *entry, hob_error *err);
-/* What a prompt may begin with, of the definitions that are live now: rows {"name","kind","description","usage"}, a
- * command before a skill of the same name. */
-HOB_API int hob_session_commands(hob_session *s, hob_page **out, hob_error *err);
-/* Goes back to before a run: the conversation goes on from there, and the session's own state is what it was (app: and
- * user: keys stay). Both are events; nothing is lost. A run that continues an interrupted one is rewound with it.
- * HOB_EBUSY while running, HOB_ENOENT. */
-HOB_API int hob_session_rewind(hob_session *s, hob_str run_id, hob_error *err);
-/* Roots of the file tools, one row each. */
-HOB_API int hob_session_workspace(hob_session *s, hob_page **out, hob_error *err);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include <hob/view.h>
 
 #endif

@@ -138,8 +138,8 @@ static void fill(hob_cli *cli, const serve_opts *o, hob_words *roots, hob_server
     so->allow_origins = o->origins.at;
     so->roots = roots->at;
     so->max_mode = o->max_mode;
-    so->flags =
-        (o->insecure ? HOB_SERVER_INSECURE : 0u) | (o->no_console ? HOB_SERVER_NO_CONSOLE : 0u);
+    so->flags = (o->insecure ? HOB_SERVER_INSECURE : 0u) |
+                (o->no_console ? HOB_SERVER_NO_CONSOLE : 0u) | HOB_SERVER_CONTEXT_FILES;
     so->on_log = hob_serve_log;
     so->user = cli;
 }
@@ -168,9 +168,12 @@ static int serve(hob_cli *cli, const serve_opts *o, hob_error *err) {
     fill(cli, o, &roots, &so);
     so.token = o->token_file ? NULL : token.text;
     so.definitions = definitions;
+    char *state = hob_dupz(hob_config_state_dir(cli->config));
+    so.state_dir = state[0] ? state : NULL;
     hold_signals(&set);
     r = hob_server_create(cli->rt, &so, &server, err);
     hob_words_finish(&roots);
+    hob_free(state);
     if (r >= 0) {
         hob_server_url(server, url, sizeof url);
         if (o->json) print_ready(cli, url, &token);

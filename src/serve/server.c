@@ -4,6 +4,7 @@
 #include "serve/server.h"
 
 #include "serve/callers.h"
+#include "serve/hub.h"
 #include "serve/web.h"
 
 #include <errno.h>
@@ -77,16 +78,20 @@ int hob_server_create_on(hob_runtime *rt, const hob_server_opts *opts, const hob
     s->rt = rt;
     s->flags = o.flags;
     s->definitions = o.definitions;
+    s->state_dir = o.state_dir ? hob_dupz(hob_str_z(o.state_dir)) : NULL;
+    s->not_ready = rt != NULL;
     s->max_mode = hob_dupz(hob_str_z(o.max_mode ? o.max_mode : DEFAULT_MODE));
     s->started_ms = clock->wall_ms(clock);
     r = keep_roots(s, o.roots, err);
     if (r >= 0) r = read_callers(s, &o, err);
+    if (r >= 0 && rt) r = hob_hub_create(s, &s->hub, err);
     if (r >= 0) r = hob_web_create(s, &o, g, &s->web, err);
     if (r >= 0) r = hob_web_start(s->web, err);
     if (r < 0) {
         hob_server_destroy(s);
         return r;
     }
+    if (s->hub) hob_hub_start(s->hub);
     *out = s;
     return HOB_OK;
 }
@@ -115,6 +120,7 @@ void hob_server_stop(hob_server *s, int64_t timeout_ms) {
     pthread_mutex_lock(&s->life->lock);
     if (!s->life->stopped) {
         atomic_store(&s->draining, true);
+        if (s->hub) hob_hub_stop(s->hub, timeout_ms);
         if (s->web) hob_web_stop(s->web, timeout_ms);
         s->life->stopped = true;
     }
@@ -125,10 +131,12 @@ void hob_server_destroy(hob_server *s) {
     if (!s) return;
     hob_server_stop(s, 0);
     hob_web_destroy(s->web);
+    hob_hub_destroy(s->hub);
     hob_callers_destroy(s->callers);
     for (size_t i = 0; s->roots && s->roots[i]; i++) hob_free(s->roots[i]);
     hob_free(s->roots);
     hob_free(s->max_mode);
+    hob_free(s->state_dir);
     pthread_mutex_destroy(&s->life->lock);
     hob_free(s->life->token_file);
     hob_free(s->life);

@@ -22,6 +22,7 @@ struct hob_server {
     hob_hub *hub;
     char **roots;                 /* absolute, NULL-terminated */
     hob_definitions *definitions; /* the host's; may be NULL */
+    char *state_dir;              /* NULL: which sessions it works in is not noted */
     char *max_mode;
     unsigned flags;         /* HOB_SERVER_… */
     _Atomic bool draining;  /* stop was called: nothing new begins */

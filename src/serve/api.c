@@ -1,0 +1,145 @@
+/*
+ * api.c - what the handlers of /api share.
+ */
+#include "serve/api.h"
+
+enum { ANSWER_MAX = 256 << 20 };
+
+hob_hub *hob_api_hub(const hob_web_request *r) {
+    return hob_web_server(r)->hub;
+}
+
+hob_runtime *hob_api_runtime(const hob_web_request *r) {
+    return hob_web_server(r)->rt;
+}
+
+/* ---- sessions -------------------------------------------------------------------------------------------------- */
+
+bool hob_api_find(hob_web_request *r, hob_page **row) {
+    hob_error err;
+    hob_str id = hob_web_param(r, "id");
+    int rc = hob_hub_find(hob_api_hub(r), hob_web_caller(r), id, row, &err);
+    if (rc < 0) hob_web_fail_hob(r, rc, &err);
+    if (rc >= 0) hob_web_note(r, "session_id", id);
+    return rc >= 0;
+}
+
+hob_room *hob_api_open(hob_web_request *r) {
+    hob_error err;
+    hob_room *room;
+    hob_str id = hob_web_param(r, "id");
+    int rc = hob_hub_open(hob_api_hub(r), hob_web_caller(r), id, &room, &err);
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, &err);
+        return NULL;
+    }
+    hob_web_note(r, "session_id", id);
+    return room;
+}
+
+hob_room *hob_api_peek(hob_web_request *r) {
+    return hob_hub_peek(hob_api_hub(r), hob_web_caller(r), hob_web_param(r, "id"));
+}
+
+const char *hob_api_z(hob_web_request *r, hob_str s) {
+    return s.p ? hob_arena_dup(hob_web_arena(r), s).p : NULL;
+}
+
+/* ---- answers --------------------------------------------------------------------------------------------------- */
+
+void hob_api_answer_page(hob_web_request *r, const char *key, hob_page *page) {
+    hob_buf b;
+    hob_jsonw w;
+    hob_buf_init(&b, ANSWER_MAX);
+    hob_jsonw_init(&w, &b);
+    hob_jsonw_object(&w);
+    hob_jsonw_key(&w, key);
+    hob_jsonw_array(&w);
+    for (size_t i = 0; i < hob_page_count(page); i++) hob_jsonw_raw(&w, hob_page_row(page, i));
+    hob_jsonw_array_end(&w);
+    hob_jsonw_key(&w, "next");
+    if (hob_page_next(page).n)
+        hob_jsonw_str(&w, hob_page_next(page));
+    else
+        hob_jsonw_null(&w);
+    hob_jsonw_object_end(&w);
+    if (b.err)
+        hob_web_fail(r, 413, "too_large", "the answer is over %d MiB: ask for less",
+                     ANSWER_MAX >> 20);
+    else
+        hob_web_answer_json(r, 200, hob_buf_str(&b));
+    hob_buf_finish(&b);
+    hob_page_destroy(page);
+}
+
+void hob_api_answer_row(hob_web_request *r, int status, hob_page *page) {
+    hob_web_answer_json(r, status, hob_page_row(page, 0));
+    hob_page_destroy(page);
+}
+
+void hob_api_conclude(hob_web_request *r, int rc, const char *key, hob_page *page,
+                      const hob_error *err) {
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, err);
+    else
+        hob_api_answer_page(r, key, page);
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------------------------- */
+
+bool hob_api_known(hob_web_request *r, const hob_json *body, const char *const *names) {
+    for (const hob_json *v = hob_json_first(body); v; v = hob_json_next(v)) {
+        hob_str key = hob_json_key(v);
+        size_t n = 0;
+        bool known = false;
+        for (; names[n]; n++) known = known || hob_str_eqz(key, names[n]);
+        if (known) continue;
+        const char *near = hob_str_nearest(key, names, n);
+        hob_web_fail(r, 400, "unknown_member",
+                     "the body has a member %.*s that means nothing here%s%s",
+                     HOB_FMT(hob_str_first(key, 100)), near ? ": perhaps " : "", near ? near : "");
+        return false;
+    }
+    return true;
+}
+
+bool hob_api_text(hob_web_request *r, const hob_json *body, const char *key, hob_str *out) {
+    const hob_json *v = hob_json_get(body, key);
+    *out = HOB_STR_NULL;
+    if (!v || hob_json_is(v, HOB_JSON_NULL)) return true;
+    *out = hob_json_str(v);
+    if (hob_json_is(v, HOB_JSON_STRING) && !memchr(out->p ? out->p : "", 0, out->n)) return true;
+    hob_web_fail(r, 400, "bad_request", "%s must be a string", key);
+    return false;
+}
+
+static bool quote(hob_web_request *r, hob_str text, hob_str *out) {
+    hob_buf b;
+    hob_buf_init(&b, 128u << 20);
+    hob_buf_addz(&b, "[{\"type\":\"text\",\"text\":");
+    hob_json_quote(&b, text);
+    hob_buf_addz(&b, "}]");
+    bool fits = !b.err;
+    if (fits)
+        *out = hob_arena_dup(hob_web_arena(r), hob_buf_str(&b));
+    else
+        hob_web_fail(r, 413, "too_large", "the text is too long");
+    hob_buf_finish(&b);
+    return fits && out->p;
+}
+
+bool hob_api_content(hob_web_request *r, const hob_json *body, hob_str *out) {
+    const hob_json *content = hob_json_get(body, "content");
+    hob_str text;
+    if (!hob_api_text(r, body, "text", &text)) return false;
+    if (!!content == !!text.p) {
+        hob_web_fail(r, 400, "bad_request",
+                     "say it as \"text\", or as \"content\": an array of blocks");
+        return false;
+    }
+    if (!content) return quote(r, text, out);
+    *out = hob_json_raw(content);
+    if (hob_json_is(content, HOB_JSON_ARRAY)) return true;
+    hob_web_fail(r, 400, "bad_request", "content must be an array of blocks");
+    return false;
+}

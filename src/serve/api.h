@@ -1,0 +1,76 @@
+/*
+ * api.h - handlers of /api, and what they share.
+ *
+ * Each handler is a straight line: find or open the session, one call of the library, answer. What the session is and
+ * whose is decided in one place, hub_open.c, through hob_api_find and hob_api_open: a handler that uses neither of the
+ * two has no session.
+ */
+#ifndef HOB_SRC_SERVE_API_H
+#define HOB_SRC_SERVE_API_H
+
+#include "serve/hub.h"
+
+/* ---- shared ------------------------------------------------------------------------------------------------- */
+hob_hub *hob_api_hub(const hob_web_request *r);
+hob_runtime *hob_api_runtime(const hob_web_request *r);
+/* The session of the path: its row, or an answer. To be destroyed. */
+bool hob_api_find(hob_web_request *r, hob_page **row);
+hob_room *hob_api_open(hob_web_request *r); /* NULL: answered. hob_hub_leave */
+hob_room *hob_api_peek(hob_web_request *r); /* NULL: not open here, nothing was answered */
+const char *hob_api_z(hob_web_request *r, hob_str s); /* NUL-terminated, in the arena */
+/* {KEY: [rows…], "next": cursor or null}; takes the page. */
+void hob_api_answer_page(hob_web_request *r, const char *key, hob_page *page);
+void hob_api_answer_row(hob_web_request *r, int status, hob_page *page); /* its first; takes it */
+/* Answers with what a call returned: a page (taken) or the failure. */
+void hob_api_conclude(hob_web_request *r, int rc, const char *key, hob_page *page,
+                      const hob_error *err);
+/* False: the object has a member that is not in the list (ends with NULL), which was answered. */
+bool hob_api_known(hob_web_request *r, const hob_json *body, const char *const *names);
+/* A member that must be a string if it is there; false: it is another thing, which was answered. */
+bool hob_api_text(hob_web_request *r, const hob_json *body, const char *key, hob_str *out);
+/* "text" or "content" of the body as content blocks, in the arena; false: answered. */
+bool hob_api_content(hob_web_request *r, const hob_json *body, hob_str *out);
+
+/* ---- api_sessions.c ------------------------------------------------------------------------------------------- */
+void hob_api_sessions(hob_web_request *r);
+void hob_api_create(hob_web_request *r);
+void hob_api_show(hob_web_request *r);
+void hob_api_change(hob_web_request *r);
+void hob_api_delete(hob_web_request *r);
+void hob_api_close(hob_web_request *r);
+void hob_api_fork(hob_web_request *r);
+/* ---- api_list.c ------------------------------------------------------------------------------------------------ */
+void hob_api_sessions_live(hob_web_request *r);
+/* ---- api_work.c ------------------------------------------------------------------------------------------------ */
+void hob_api_prompt(hob_web_request *r);
+void hob_api_steer(hob_web_request *r);
+void hob_api_follow_up(hob_web_request *r);
+void hob_api_cancel(hob_web_request *r);
+void hob_api_move(hob_web_request *r);
+void hob_api_rewind(hob_web_request *r);
+/* ---- api_runs.c ------------------------------------------------------------------------------------------------ */
+void hob_api_runs(hob_web_request *r);
+void hob_api_run(hob_web_request *r);
+void hob_api_run_events(hob_web_request *r);
+void hob_api_run_cancel(hob_web_request *r);
+void hob_api_run_resume(hob_web_request *r);
+/* ---- api_events.c ----------------------------------------------------------------------------------------------- */
+void hob_api_events(hob_web_request *r);
+/* ---- api_approvals.c --------------------------------------------------------------------------------------------- */
+void hob_api_approvals(hob_web_request *r);
+void hob_api_approve(hob_web_request *r);
+void hob_api_calls(hob_web_request *r);
+void hob_api_call_result(hob_web_request *r);
+/* ---- api_views.c -------------------------------------------------------------------------------------------------- */
+void hob_api_state(hob_web_request *r);
+void hob_api_state_change(hob_web_request *r);
+void hob_api_messages(hob_web_request *r);
+void hob_api_tree(hob_web_request *r);
+void hob_api_tools(hob_web_request *r);
+void hob_api_commands(hob_web_request *r);
+void hob_api_subagents(hob_web_request *r);
+void hob_api_subagent_cancel(hob_web_request *r);
+void hob_api_models(hob_web_request *r);
+void hob_api_agents(hob_web_request *r);
+
+#endif

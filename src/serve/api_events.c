@@ -1,0 +1,121 @@
+/*
+ * api_events.c - GET /api/sessions/{id}/events: a page, or everything from a cursor on for as long as the client stays.
+ */
+#include "serve/api.h"
+#include "serve/feed.h"
+#include "serve/outlet.h"
+
+#include <stdio.h>
+
+typedef struct events_stream {
+    hob_outlet *outlet;
+    hob_hub *hub;
+    hob_feed *feed;
+    char id[129];
+    uint64_t after;
+    bool until_settled, settled;
+} events_stream;
+
+/* ---- the stream -------------------------------------------------------------------------------------------------- */
+
+static void on_news(void *user) {
+    hob_outlet_wake(((events_stream *)user)->outlet);
+}
+
+static void begin(void *user) {
+    events_stream *s = user;
+    s->feed = hob_feed_create(s->hub, hob_str_z(s->id), s->after, on_news, s);
+}
+
+static void add_event(events_stream *s, hob_event *e, hob_buf *out) {
+    hob_event_type type = hob_event_type_of(e);
+    if (type == HOB_EVENT_SETTLED) s->settled = true;
+    if (type == HOB_EVENT_RUN_STARTED) s->settled = false;
+    hob_sse_add(out, hob_event_seq(e), hob_event_name(e), hob_event_json(e));
+    hob_event_unref(e);
+}
+
+static void say_why(hob_buf *out, int rc) {
+    if (rc == HOB_ENOENT)
+        hob_sse_fail(out, "not_found", "the session was removed");
+    else
+        hob_sse_fail(out, "unavailable", "the events cannot be read now: connect again");
+}
+
+static int fill(void *user, hob_buf *out) {
+    events_stream *s = user;
+    hob_event *e;
+    int rc = 1;
+    while (out->n < HOB_OUTLET_PIECE && (rc = hob_feed_next(s->feed, &e)) > 0) add_event(s, e, out);
+    if (rc < 0) say_why(out, rc);
+    if (rc == 0 && s->until_settled && s->settled && hob_feed_is_idle(s->feed)) return -1;
+    return rc < 0 ? -1 : 0;
+}
+
+static void end(void *user) {
+    events_stream *s = user;
+    hob_feed_destroy(s->feed);
+    hob_free(s);
+}
+
+/* What was settled before the client came, and nothing new: there is nothing to wait for. */
+static bool is_settled(const hob_page *row, uint64_t after) {
+    char state[32], last[32];
+    int64_t seq = 0;
+    hob_json_field(hob_page_row(row, 0), "state", state, sizeof state);
+    hob_json_field(hob_page_row(row, 0), "last_seq", last, sizeof last);
+    hob_str_int(hob_str_z(last), &seq);
+    return !strcmp(state, "idle") && after >= (uint64_t)seq;
+}
+
+static void answer_stream(hob_web_request *r, const hob_page *row, uint64_t after) {
+    static const hob_outlet_ops ops = {begin, fill, end};
+    events_stream *s = HOB_NEW(events_stream);
+    s->hub = hob_api_hub(r);
+    s->after = after;
+    s->until_settled = hob_str_eqz(hob_web_query(r, "until"), "settled");
+    s->settled = is_settled(row, after);
+    snprintf(s->id, sizeof s->id, "%.*s", HOB_FMT(hob_web_param(r, "id")));
+    s->outlet = hob_outlet_create(&ops, s);
+    hob_outlet_answer(s->outlet, r, "text/event-stream");
+}
+
+/* ---- the page ----------------------------------------------------------------------------------------------------- */
+
+static void answer_page(hob_web_request *r, uint64_t after) {
+    hob_error err;
+    hob_page *page = NULL;
+    int64_t limit;
+    if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 200}, &limit)) return;
+    const char *id = hob_api_z(r, hob_web_param(r, "id"));
+    int rc = hob_runtime_events(hob_api_runtime(r), id, after, (size_t)limit, &page, &err);
+    hob_api_conclude(r, rc, "events", page, &err);
+}
+
+/* A client that comes back says where it was in a header that it fills by itself: that counts more. */
+static bool take_cursor(hob_web_request *r, int64_t *after) {
+    hob_str last = hob_web_header(r, "last-event-id");
+    if (!hob_web_query_int(r, "after", (hob_web_range){0, INT64_MAX, 0}, after)) return false;
+    if (!last.n) return true;
+    if (hob_str_int(last, after) >= 0 && *after >= 0) return true;
+    hob_web_fail(r, 400, "bad_request", "Last-Event-ID must be the number of an event");
+    return false;
+}
+
+static bool check_until(hob_web_request *r) {
+    hob_str until = hob_web_query(r, "until");
+    if (!until.p || hob_str_eqz(until, "settled")) return true;
+    hob_web_fail(r, 400, "bad_request", "until can be: settled");
+    return false;
+}
+
+void hob_api_events(hob_web_request *r) {
+    hob_page *row;
+    int64_t after;
+    if (!take_cursor(r, &after) || !check_until(r) || !hob_api_find(r, &row)) return;
+    if (hob_web_accepts(r, "text/event-stream"))
+        answer_stream(r, row, (uint64_t)after);
+    else
+        answer_page(r, (uint64_t)after);
+    hob_page_destroy(row);
+}

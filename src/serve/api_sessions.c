@@ -1,0 +1,255 @@
+/*
+ * api_sessions.c - sessions: list, create, show, change, delete, close, copy.
+ */
+#include "serve/api.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+/* ---- list -------------------------------------------------------------------------------------------------------- */
+
+void hob_api_sessions(hob_web_request *r) {
+    const hob_caller *c = hob_web_caller(r);
+    hob_page_opts o = HOB_PAGE_OPTS_INIT;
+    hob_page *page = NULL;
+    hob_error err;
+    int64_t limit;
+    if (hob_web_accepts(r, "text/event-stream")) {
+        hob_api_sessions_live(r);
+        return;
+    }
+    if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 50}, &limit)) return;
+    o.limit = (size_t)limit;
+    o.cursor = hob_api_z(r, hob_web_query(r, "cursor"));
+    o.cwd = hob_api_z(r, hob_web_query(r, "cwd"));
+    o.app_name = hob_api_z(r, c->tenant);
+    o.user_id = hob_api_z(r, c->principal);
+    int rc = hob_runtime_sessions(hob_api_runtime(r), &o, &page, &err);
+    hob_api_conclude(r, rc, "sessions", page, &err);
+}
+
+/* ---- show -------------------------------------------------------------------------------------------------------- */
+
+/* The row of the index; "live" is what the session says of itself while it is open here. */
+static void answer_session(hob_web_request *r, int status, hob_page *row, hob_page *info) {
+    hob_str text = hob_page_row(row, 0);
+    hob_buf b;
+    hob_buf_init(&b, 4u << 20);
+    hob_buf_add(&b, hob_str_first(text, text.n - 1)); /* without its closing brace */
+    hob_buf_addz(&b, ",\"live\":");
+    hob_buf_add(&b, info ? hob_page_row(info, 0) : HOB_STR("null"));
+    hob_buf_addc(&b, '}');
+    hob_web_answer_json(r, status, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+static void answer_room(hob_web_request *r, int status, hob_room *room) {
+    hob_page *row = NULL, *info = NULL;
+    hob_error err;
+    hob_str id = hob_str_z(hob_room_id(room));
+    int rc = hob_hub_find(hob_api_hub(r), hob_web_caller(r), id, &row, &err);
+    if (rc >= 0) rc = hob_session_info(hob_room_session(room), &info, &err);
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        answer_session(r, status, row, info);
+    hob_page_destroy(row);
+    hob_page_destroy(info);
+}
+
+void hob_api_show(hob_web_request *r) {
+    hob_page *row, *info = NULL;
+    if (!hob_api_find(r, &row)) return;
+    hob_room *room = hob_api_peek(r);
+    if (room && hob_session_info(hob_room_session(room), &info, NULL) < 0) info = NULL;
+    if (room) hob_hub_leave(room);
+    answer_session(r, 200, row, info);
+    hob_page_destroy(row);
+    hob_page_destroy(info);
+}
+
+/* ---- create ------------------------------------------------------------------------------------------------------ */
+
+typedef struct wishes {
+    hob_session_opts o;
+    hob_str title;
+    char cwd[PATH_MAX];
+} wishes;
+
+static bool take_words(hob_web_request *r, const hob_json *body, hob_session_opts *o) {
+    const struct {
+        const char *key;
+        const char **to;
+    } words[] = {{"id", &o->id},
+                 {"model", &o->model},
+                 {"thinking", &o->thinking},
+                 {"agent", &o->agent_name},
+                 {"system_prompt", &o->system_prompt}};
+    hob_str text;
+    for (size_t i = 0; i < HOB_ARRAY_LEN(words); i++) {
+        if (!hob_api_text(r, body, words[i].key, &text)) return false;
+        *words[i].to = hob_api_z(r, text);
+    }
+    return true;
+}
+
+static bool take_folder(hob_web_request *r, const hob_json *body, wishes *w) {
+    hob_error err;
+    hob_str path;
+    char **roots = hob_web_server(r)->roots;
+    if (!hob_api_text(r, body, "cwd", &path)) return false;
+    if (!path.p && !(roots && roots[0])) return true; /* a session without a folder */
+    if (!path.p) path = hob_str_z(roots[0]);
+    int rc = hob_hub_folder(hob_api_hub(r), path, w->cwd, sizeof w->cwd, &err);
+    if (rc < 0) hob_web_fail_hob(r, rc, &err);
+    w->o.cwd = w->cwd;
+    return rc >= 0;
+}
+
+static bool take_mode(hob_web_request *r, const hob_json *body, hob_session_opts *o) {
+    hob_error err;
+    hob_str wish;
+    if (!hob_api_text(r, body, "permission_mode", &wish)) return false;
+    int rc = hob_hub_mode(hob_api_hub(r), hob_web_caller(r), wish, &o->permission_mode, &err);
+    if (rc < 0) hob_web_fail_hob(r, rc, &err);
+    return rc >= 0;
+}
+
+static bool take_wishes(hob_web_request *r, const hob_json *body, wishes *w) {
+    static const char *const known[] = {
+        "id",    "title",           "cwd",           "model", "thinking",
+        "agent", "permission_mode", "system_prompt", "state", NULL};
+    const hob_json *state = hob_json_get(body, "state");
+    if (!hob_api_known(r, body, known) || !take_words(r, body, &w->o)) return false;
+    if (!hob_api_text(r, body, "title", &w->title)) return false;
+    if (!take_folder(r, body, w) || !take_mode(r, body, &w->o)) return false;
+    if (state) w->o.state = hob_json_raw(state);
+    return true;
+}
+
+void hob_api_create(hob_web_request *r) {
+    const hob_json *body = hob_web_json(r);
+    wishes w = {.o = HOB_SESSION_OPTS_INIT};
+    hob_room *room;
+    hob_error err;
+    if (!body || !take_wishes(r, body, &w)) return;
+    int rc = hob_hub_make(hob_api_hub(r), hob_web_caller(r), &w.o, &room, &err);
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, &err);
+        return;
+    }
+    if (w.title.n) rc = hob_session_set_title(hob_room_session(room), w.title, &err);
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        answer_room(r, 201, room);
+    hob_hub_leave(room);
+}
+
+/* ---- change ------------------------------------------------------------------------------------------------------ */
+
+void hob_api_change(hob_web_request *r) {
+    static const char *const known[] = {"title", "model", "thinking", NULL};
+    const hob_json *body = hob_web_json(r);
+    hob_str title, model, thinking;
+    hob_error err;
+    if (!body || !hob_api_known(r, body, known)) return;
+    if (!hob_api_text(r, body, "title", &title) || !hob_api_text(r, body, "model", &model) ||
+        !hob_api_text(r, body, "thinking", &thinking))
+        return;
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    hob_session *s = hob_room_session(room);
+    int rc = HOB_OK;
+    if (title.p) rc = hob_session_set_title(s, title, &err);
+    if (rc >= 0 && model.p) rc = hob_session_set_model(s, hob_api_z(r, model), &err);
+    if (rc >= 0 && thinking.p) rc = hob_session_set_thinking(s, hob_api_z(r, thinking), &err);
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        answer_room(r, 200, room);
+    hob_hub_leave(room);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------ */
+
+/* True: it is not open here any more. */
+static bool let_go(hob_web_request *r, hob_farewell how) {
+    hob_room *room = hob_api_peek(r);
+    hob_error err;
+    if (!room) return true;
+    int rc = hob_hub_end(room, how, &err);
+    if (rc < 0) hob_web_fail_hob(r, rc, &err);
+    return rc >= 0;
+}
+
+void hob_api_close(hob_web_request *r) {
+    hob_page *row;
+    if (!hob_api_find(r, &row)) return;
+    hob_page_destroy(row);
+    if (let_go(r, HOB_FAREWELL_CLOSE)) hob_web_answer(r, 204, NULL, HOB_STR_NULL);
+}
+
+static bool is_at_work(hob_web_request *r) {
+    hob_room *room = hob_api_peek(r);
+    if (!room) return false;
+    bool yes = hob_session_is_running(hob_room_session(room)) > 0;
+    hob_hub_leave(room);
+    return yes;
+}
+
+void hob_api_delete(hob_web_request *r) {
+    hob_page *row;
+    hob_error err;
+    hob_str id = hob_web_param(r, "id");
+    if (!hob_api_find(r, &row)) return;
+    hob_page_destroy(row);
+    if (is_at_work(r)) {
+        hob_web_fail(r, 409, "HOB_EBUSY",
+                     "a run is under way: cancel it, or close the session, first");
+        return;
+    }
+    if (!let_go(r, HOB_FAREWELL_LET_GO)) return;
+    int rc = hob_runtime_remove_session(hob_api_runtime(r), hob_api_z(r, id), &err);
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, &err);
+        return;
+    }
+    hob_hub_removed(hob_api_hub(r), hob_web_caller(r), id);
+    hob_web_answer(r, 204, NULL, HOB_STR_NULL);
+}
+
+/* ---- copies ------------------------------------------------------------------------------------------------------- */
+
+void hob_api_fork(hob_web_request *r) {
+    static const char *const known[] = {"title", NULL};
+    const hob_json *body = hob_web_json(r);
+    hob_session_opts o = HOB_SESSION_OPTS_INIT;
+    hob_str title;
+    hob_room *room;
+    hob_page *row;
+    hob_error err;
+    char cwd[PATH_MAX], real[PATH_MAX];
+    if (!body || !hob_api_known(r, body, known) || !hob_api_text(r, body, "title", &title)) return;
+    if (!hob_api_find(r, &row)) return;
+    int n = hob_json_field(hob_page_row(row, 0), "cwd", cwd, sizeof cwd), rc = HOB_OK;
+    hob_page_destroy(row);
+    if (n > 0) rc = hob_hub_folder(hob_api_hub(r), hob_str_z(cwd), real, sizeof real, &err);
+    if (rc >= 0)
+        rc =
+            hob_hub_mode(hob_api_hub(r), hob_web_caller(r), HOB_STR_NULL, &o.permission_mode, &err);
+    o.choice = HOB_SESSION_OPEN;
+    o.flags = HOB_SESSION_FORK | HOB_SESSION_KEEP_MODE;
+    o.id = hob_api_z(r, hob_web_param(r, "id"));
+    if (rc >= 0) rc = hob_hub_make(hob_api_hub(r), hob_web_caller(r), &o, &room, &err);
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, &err);
+        return;
+    }
+    if (title.n) rc = hob_session_set_title(hob_room_session(room), title, &err);
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        answer_room(r, 201, room);
+    hob_hub_leave(room);
+}

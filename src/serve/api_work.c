@@ -1,0 +1,241 @@
+/*
+ * api_work.c - saying something to a session: prompt, steer, follow up; and taking it back: cancel, move, rewind.
+ */
+#include "serve/api.h"
+
+#include <stdio.h>
+
+enum {
+    TRIES = 8,             /* against others who talk to the same session */
+    SETTLE_MS = 15 * 1000, /* of a run that is interrupted */
+    SLICE_MS = 200,        /* and how often we look whether the server stops */
+    KEY_MAX = 255
+};
+
+typedef enum when_busy { REJECT, ENQUEUE, INTERRUPT, STEER } when_busy;
+
+typedef struct message {
+    hob_session *s;
+    hob_str content;
+    when_busy policy;
+    hob_receipt receipt;
+    hob_send became;
+} message;
+
+/* ---- what to do when it is busy ------------------------------------------------------------------------------- */
+
+static int send_as(message *m, hob_send how, hob_error *err) {
+    m->became = how;
+    return hob_session_send(m->s, how, m->content, &m->receipt, err);
+}
+
+/* Stops what runs; what is queued stays for the run that follows. */
+static int interrupt(hob_web_request *r, message *m, hob_error *err) {
+    int rc = HOB_ETIMEDOUT;
+    for (int ms = 0; rc == HOB_ETIMEDOUT && ms < SETTLE_MS; ms += SLICE_MS) {
+        if (hob_hub_stopping(hob_api_hub(r)))
+            return hob_fail(err, HOB_EAGAIN, 0, "the server is stopping: try again");
+        rc = hob_session_cancel_and_settle(m->s, HOB_QUEUED_KEEP, SLICE_MS, err);
+    }
+    return rc;
+}
+
+/* Between two calls the session may begin or end its work: then the other call is the right one. */
+static int deliver(hob_web_request *r, message *m, hob_error *err) {
+    int rc =
+        m->policy == STEER ? send_as(m, HOB_SEND_STEER, err) : send_as(m, HOB_SEND_PROMPT, err);
+    for (int i = 0; i < TRIES && (rc == HOB_EBUSY || rc == HOB_EIDLE); i++) {
+        if (rc == HOB_EIDLE) {
+            rc = send_as(m, HOB_SEND_PROMPT, err);
+        } else if (m->policy == REJECT) {
+            return rc;
+        } else if (m->policy == INTERRUPT) {
+            rc = interrupt(r, m, err);
+            if (rc >= 0) rc = send_as(m, HOB_SEND_PROMPT, err);
+        } else {
+            rc = send_as(m, m->policy == STEER ? HOB_SEND_STEER : HOB_SEND_FOLLOW_UP, err);
+        }
+    }
+    return rc;
+}
+
+static bool take_policy(hob_web_request *r, const hob_json *body, when_busy *out) {
+    static const char *const names[] = {"reject", "enqueue", "interrupt", "steer"};
+    hob_str word;
+    if (!hob_api_text(r, body, "when_busy", &word)) return false;
+    if (!word.p) return true;
+    for (size_t i = 0; i < HOB_ARRAY_LEN(names); i++)
+        if (hob_str_eqz(word, names[i])) {
+            *out = (when_busy)i;
+            return true;
+        }
+    hob_web_fail(r, 400, "bad_request", "when_busy can be: reject, enqueue, interrupt, steer");
+    return false;
+}
+
+/* ---- answers ------------------------------------------------------------------------------------------------------ */
+
+static void write_receipt(const message *m, hob_buf *out) {
+    static const char *const words[] = {"started", "steering", "queued"};
+    hob_jsonw w;
+    hob_jsonw_init(&w, out);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "status", hob_str_z(words[m->became]));
+    hob_jsonw_kstr(&w, "run_id", hob_str_z(m->receipt.run));
+    hob_jsonw_kint(&w, "seq", (int64_t)m->receipt.seq);
+    hob_jsonw_object_end(&w);
+}
+
+/* The same request again, by its key: what was answered then. True: that was done. */
+static bool answer_again(hob_web_request *r, hob_str key) {
+    char *before = NULL;
+    if (!key.n) return false;
+    if (key.n > KEY_MAX) {
+        hob_web_fail(r, 400, "bad_request", "Idempotency-Key has at most %d bytes", KEY_MAX);
+        return true;
+    }
+    int rc = hob_hub_asked(hob_api_hub(r), hob_web_param(r, "id"), key, &before);
+    if (rc == 1) {
+        hob_web_answer_header(r, "Idempotency-Replayed", HOB_STR("true"));
+        hob_web_answer_json(r, 202, hob_str_z(before));
+    }
+    if (rc < 0)
+        hob_web_fail(r, 409, "in_progress",
+                     "the request with this Idempotency-Key is being answered");
+    hob_free(before);
+    return rc != 0;
+}
+
+static void finish_message(hob_web_request *r, hob_str key, const message *m, int rc,
+                           const hob_error *err) {
+    hob_buf b;
+    hob_buf_init(&b, 4096);
+    if (rc >= 0) write_receipt(m, &b);
+    if (key.n) hob_hub_answered(hob_api_hub(r), hob_web_param(r, "id"), key, hob_buf_str(&b));
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, err);
+    } else {
+        hob_web_note(r, "run_id", hob_str_z(m->receipt.run));
+        hob_web_answer_json(r, 202, hob_buf_str(&b));
+    }
+    hob_buf_finish(&b);
+}
+
+static int begin_and_deliver(hob_web_request *r, hob_room *room, message *m, hob_error *err) {
+    int rc = hob_room_begin(room, hob_web_caller(r), err);
+    if (rc < 0) return rc;
+    m->s = hob_room_session(room);
+    rc = deliver(r, m, err);
+    if (rc < 0) hob_room_unbegin(room);
+    return rc;
+}
+
+void hob_api_prompt(hob_web_request *r) {
+    static const char *const known[] = {"text", "content", "when_busy", "model", NULL};
+    const hob_json *body = hob_web_json(r);
+    message m = {.receipt = HOB_RECEIPT_INIT};
+    hob_str key = hob_web_header(r, "idempotency-key"), model;
+    hob_error err;
+    if (!body || !hob_api_known(r, body, known) || !take_policy(r, body, &m.policy)) return;
+    if (!hob_api_content(r, body, &m.content) || !hob_api_text(r, body, "model", &model)) return;
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    if (!answer_again(r, key)) {
+        int rc = HOB_OK;
+        if (model.p) rc = hob_session_set_model(hob_room_session(room), hob_api_z(r, model), &err);
+        if (rc >= 0) rc = begin_and_deliver(r, room, &m, &err);
+        finish_message(r, key, &m, rc, &err);
+    }
+    hob_hub_leave(room);
+}
+
+static void send_while_busy(hob_web_request *r, hob_send how) {
+    static const char *const known[] = {"text", "content", NULL};
+    const hob_json *body = hob_web_json(r);
+    message m = {.receipt = HOB_RECEIPT_INIT};
+    hob_str key = hob_web_header(r, "idempotency-key");
+    hob_error err;
+    if (!body || !hob_api_known(r, body, known) || !hob_api_content(r, body, &m.content)) return;
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    if (!answer_again(r, key)) {
+        m.s = hob_room_session(room);
+        int rc = send_as(&m, how, &err);
+        finish_message(r, key, &m, rc, &err);
+    }
+    hob_hub_leave(room);
+}
+
+void hob_api_steer(hob_web_request *r) {
+    send_while_busy(r, HOB_SEND_STEER);
+}
+
+void hob_api_follow_up(hob_web_request *r) {
+    send_while_busy(r, HOB_SEND_FOLLOW_UP);
+}
+
+/* ---- stopping and going back ---------------------------------------------------------------------------------------- */
+
+static bool take_queue(hob_web_request *r, const hob_json *body, hob_queue_choice *out) {
+    static const char *const names[] = {"return", "keep", "drop"};
+    hob_str word;
+    if (!hob_api_text(r, body, "queue", &word)) return false;
+    for (size_t i = 0; i < HOB_ARRAY_LEN(names); i++)
+        if (!word.p || hob_str_eqz(word, names[i])) {
+            *out = (hob_queue_choice)i;
+            return true;
+        }
+    hob_web_fail(r, 400, "bad_request", "queue can be: return, keep, drop");
+    return false;
+}
+
+static void answer_done(hob_web_request *r, int rc, const hob_error *err) {
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, err);
+    else
+        hob_web_answer(r, 204, NULL, HOB_STR_NULL);
+}
+
+void hob_api_cancel(hob_web_request *r) {
+    static const char *const known[] = {"queue", NULL};
+    const hob_json *body = hob_web_json(r);
+    hob_queue_choice queue;
+    hob_error err;
+    if (!body || !hob_api_known(r, body, known) || !take_queue(r, body, &queue)) return;
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    answer_done(r, hob_session_cancel(hob_room_session(room), queue, &err), &err);
+    hob_hub_leave(room);
+}
+
+void hob_api_move(hob_web_request *r) {
+    static const char *const known[] = {"entry", NULL};
+    const hob_json *body = hob_web_json(r);
+    hob_str entry;
+    hob_error err;
+    if (!body || !hob_api_known(r, body, known) || !hob_api_text(r, body, "entry", &entry)) return;
+    if (!entry.p) {
+        hob_web_fail(r, 400, "bad_request", "say which entry goes on; \"\" is before the first");
+        return;
+    }
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    answer_done(r, hob_session_move(hob_room_session(room), hob_api_z(r, entry), &err), &err);
+    hob_hub_leave(room);
+}
+
+void hob_api_rewind(hob_web_request *r) {
+    static const char *const known[] = {"run", NULL};
+    const hob_json *body = hob_web_json(r);
+    hob_str run;
+    hob_error err;
+    if (!body || !hob_api_known(r, body, known) || !hob_api_text(r, body, "run", &run)) return;
+    if (!run.n) {
+        hob_web_fail(r, 400, "bad_request", "say which run to go back before");
+        return;
+    }
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    answer_done(r, hob_session_rewind(hob_room_session(room), run, &err), &err);
+    hob_hub_leave(room);
+}

@@ -1,0 +1,86 @@
+/*
+ * hub.h - the sessions that are open in this server.
+ *
+ * A session is opened when somebody wants to act on it, and let go of when nobody did for a while: looking at a session
+ * opens nothing, so that a terminal can go on with what a page shows. Letting go ends nothing. A run keeps its session
+ * open; one that only waits for an answer does not.
+ *
+ * A room is one open session. Whoever is inside (hob_hub_open, hob_hub_make, hob_hub_peek) may use the session until
+ * hob_hub_leave. Rooms of other tenants are not there: HOB_ENOENT, as for ids that nobody has.
+ *
+ * Every call is [any] and may block unless marked.
+ */
+#ifndef HOB_SRC_SERVE_HUB_H
+#define HOB_SRC_SERVE_HUB_H
+
+#include "serve/server.h"
+
+#include <hob/session.h>
+
+typedef struct hob_room hob_room;
+
+/* Its threads start; nothing is opened before hob_hub_start. */
+int hob_hub_create(hob_server *sv, hob_hub **out, hob_error *err);
+/* Takes up the runs that a server was busy with when it ended. Returns at once; sv->not_ready is cleared when it is known
+ * which they are. */
+void hob_hub_start(hob_hub *h);
+/* Opens nothing more, waits for who is inside (not longer than that), lets go of everything: runs stay as they are and
+ * can be resumed. */
+void hob_hub_stop(hob_hub *h, int64_t timeout_ms);
+void hob_hub_destroy(hob_hub *h); /* after hob_hub_stop and after the last stream; NULL is fine */
+
+/* ---- sessions ------------------------------------------------------------------------------------------ */
+
+/* The row of a session of this caller by its whole id. */
+int hob_hub_find(hob_hub *h, const hob_caller *c, hob_str id, hob_page **row, hob_error *err);
+/* Opens it if need be. HOB_ENOENT; HOB_EBUSY: elsewhere; HOB_EACCES: its folder or its mode is beyond this caller;
+ * HOB_ELIMIT: the caller's quota; HOB_EAGAIN: the server is full or stops. */
+int hob_hub_open(hob_hub *h, const hob_caller *c, hob_str id, hob_room **out, hob_error *err);
+/* NULL: it is not open here. Never blocks. */
+hob_room *hob_hub_peek(hob_hub *h, const hob_caller *c, hob_str id);
+/* A new session, or a copy of one: tenant, approver, definitions and the caller's limits are filled in. */
+int hob_hub_make(hob_hub *h, const hob_caller *c, hob_session_opts *o, hob_room **out,
+                 hob_error *err);
+void hob_hub_leave(hob_room *room);
+hob_session *hob_room_session(const hob_room *room);
+const char *hob_room_id(const hob_room *room);
+
+typedef enum hob_farewell { HOB_FAREWELL_LET_GO, HOB_FAREWELL_CLOSE } hob_farewell;
+/* Instead of hob_hub_leave: the session is let go of or closed once nobody else is inside. HOB_EBUSY: somebody stays
+ * inside; then the room is left all the same. */
+int hob_hub_end(hob_room *room, hob_farewell how, hob_error *err);
+/* It was removed from the store: streams of it end. */
+void hob_hub_removed(hob_hub *h, const hob_caller *c, hob_str id);
+
+/* Before work begins that is to be taken up again should the server die: a mark outside of the process. `c` pays for
+ * the run (its quota), until the session is settled. HOB_ELIMIT. */
+int hob_room_begin(hob_room *room, const hob_caller *c, hob_error *err);
+/* The work did not begin after all. */
+void hob_room_unbegin(hob_room *room);
+
+/* May a session of this caller be in that folder? Absolute; *out is its real path. HOB_EACCES, HOB_EINVAL. */
+int hob_hub_folder(const hob_hub *h, hob_str path, char *out, size_t cap, hob_error *err);
+/* What a caller may ask for: *out is `wish`, or what the configuration says, if that is not wider than allowed; lives as
+ * long as the caller and the configuration. HOB_EACCES, HOB_EINVAL. */
+int hob_hub_mode(const hob_hub *h, const hob_caller *c, hob_str wish, const char **out,
+                 hob_error *err);
+bool hob_hub_stopping(hob_hub *h);
+size_t hob_hub_count(hob_hub *h); /* rooms */
+
+/* ---- answers that are given again (Idempotency-Key) ------------------------------------------------------- */
+
+/* 1: answered before, *out (heap) is the answer; 0: go on, and say hob_hub_answered; HOB_EBUSY: it is being answered.
+ * The newest few thousand are kept, as long as the server runs. */
+int hob_hub_asked(hob_hub *h, hob_str session, hob_str key, char **out);
+void hob_hub_answered(hob_hub *h, hob_str session, hob_str key, hob_str answer); /* "" = forget */
+
+/* ---- rows that change (hub_list.c) --------------------------------------------------------------------------- */
+
+typedef struct hob_listener hob_listener;
+/* [any], under a lock of the hub: must not call it. `row` NULL: session `id` was removed. */
+typedef void (*hob_row_fn)(hob_str id, const hob_str *row, void *user);
+/* Rows of this caller's sessions, each when it changed, from now on. */
+hob_listener *hob_hub_listen(hob_hub *h, const hob_caller *c, hob_row_fn fn, void *user);
+void hob_hub_unlisten(hob_listener *l); /* fn is not called any more; NULL is fine */
+
+#endif

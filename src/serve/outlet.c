@@ -1,0 +1,129 @@
+#include "serve/outlet.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { KEPT = 4096, PIECE_MAX = 160 << 20 }; /* one event can have 64 MiB, and needs room to grow */
+
+struct hob_outlet {
+    const hob_outlet_ops *ops;
+    void *user;
+    atomic_uint refs; /* the stream, and the handler that makes it one */
+    /* server's thread */
+    bool begun, ended;
+    hob_buf out;
+    size_t at;
+    pthread_mutex_t lock;
+    hob_web_stream *web; /* NULL: not known yet, or closed */
+    bool woken;          /* before it was known */
+    bool closed;
+};
+
+hob_outlet *hob_outlet_create(const hob_outlet_ops *ops, void *user) {
+    hob_outlet *o = HOB_NEW(hob_outlet);
+    o->ops = ops;
+    o->user = user;
+    o->refs = 2;
+    hob_buf_init(&o->out, PIECE_MAX);
+    pthread_mutex_init(&o->lock, NULL);
+    return o;
+}
+
+static void unref(hob_outlet *o) {
+    if (atomic_fetch_sub(&o->refs, 1) != 1) return;
+    hob_buf_finish(&o->out);
+    pthread_mutex_destroy(&o->lock);
+    hob_free(o);
+}
+
+void hob_outlet_wake(hob_outlet *o) {
+    pthread_mutex_lock(&o->lock);
+    if (o->web)
+        hob_web_wake(o->web);
+    else
+        o->woken = true;
+    pthread_mutex_unlock(&o->lock);
+}
+
+/* ---- what the stream asks ------------------------------------------------------------------------------------ */
+
+/* Idle streams are many: what is not needed is not kept. */
+static void empty(hob_outlet *o) {
+    if (o->out.cap > KEPT)
+        hob_buf_finish(&o->out);
+    else
+        hob_buf_reset(&o->out);
+    o->at = 0;
+}
+
+static ssize_t take(hob_outlet *o, char *buf, size_t cap) {
+    size_t n = HOB_MIN(o->out.n - o->at, cap);
+    memcpy(buf, o->out.p + o->at, n);
+    o->at += n;
+    return (ssize_t)n;
+}
+
+static ssize_t on_read(void *user, char *buf, size_t cap) {
+    hob_outlet *o = user;
+    if (!o->begun) o->ops->begin(o->user);
+    o->begun = true;
+    if (o->at < o->out.n) return take(o, buf, cap);
+    if (o->ended) return -1;
+    if (o->out.n) hob_buf_reset(&o->out);
+    o->at = 0;
+    o->ended = o->ops->fill(o->user, &o->out) < 0 || o->out.err;
+    if (o->out.n && !o->out.err) return take(o, buf, cap);
+    empty(o);
+    return o->ended ? -1 : 0;
+}
+
+static void on_closed(void *user) {
+    hob_outlet *o = user;
+    o->ops->end(o->user);
+    pthread_mutex_lock(&o->lock);
+    o->web = NULL;
+    o->closed = true;
+    pthread_mutex_unlock(&o->lock);
+    unref(o);
+}
+
+/* The stream may have begun, and even ended, before its handle is known here. */
+static void bind(hob_outlet *o, hob_web_stream *st) {
+    pthread_mutex_lock(&o->lock);
+    if (!o->closed) o->web = st;
+    if (o->web && o->woken) hob_web_wake(st);
+    pthread_mutex_unlock(&o->lock);
+}
+
+void hob_outlet_answer(hob_outlet *o, hob_web_request *r, const char *type) {
+    static const hob_web_stream_ops ops = {on_read, on_closed};
+    bind(o, hob_web_answer_stream(r, type, &ops, o));
+    unref(o);
+}
+
+/* ---- server-sent events ------------------------------------------------------------------------------------------ */
+
+void hob_sse_add(hob_buf *out, uint64_t seq, hob_str name, hob_str json) {
+    if (seq) hob_buf_addf(out, "id: %llu\n", (unsigned long long)seq);
+    hob_buf_add(out, HOB_STR("event: "));
+    hob_buf_add(out, name);
+    hob_buf_add(out, HOB_STR("\ndata: "));
+    hob_buf_add(out, json);
+    hob_buf_add(out, HOB_STR("\n\n"));
+}
+
+void hob_sse_fail(hob_buf *out, const char *code, const char *message) {
+    hob_buf json;
+    hob_jsonw w;
+    hob_buf_init(&json, 4096);
+    hob_jsonw_init(&w, &json);
+    hob_jsonw_object(&w);
+    hob_jsonw_key(&w, "error");
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "code", hob_str_z(code));
+    hob_jsonw_kstr(&w, "message", hob_str_z(message));
+    hob_jsonw_object_end(&w);
+    hob_jsonw_object_end(&w);
+    hob_sse_add(out, 0, HOB_STR("error"), hob_buf_str(&json));
+    hob_buf_finish(&json);
+}

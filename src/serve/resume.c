@@ -1,0 +1,95 @@
+/*
+ * resume.c - the start: runs that a server was busy with when it ended go on.
+ *
+ * Which they are is known as soon as the marks are read; then the server is ready. They are opened a few at a time, on
+ * the hub's threads: whoever asks for one of them in the meantime opens it, and this finds it at work already.
+ */
+#include "serve/hub_parts.h"
+
+#include <stdio.h>
+
+typedef struct taking {
+    hob_work work;
+    hob_hub *hub;
+    char id[129];
+} taking;
+
+/* Also what only waits for an answer is opened: so it is seen to be the server's again. */
+static void take_up(hob_hub *h, hob_room *room) {
+    hob_error err;
+    int rc = hob_session_resume(hob_room_session(room), &err);
+    bool at_work = rc >= 0 || hob_session_is_running(hob_room_session(room));
+    pthread_mutex_lock(&h->lock);
+    room->marked = true;
+    room->busy = at_work;
+    pthread_mutex_unlock(&h->lock);
+    if (rc < 0 && rc != HOB_EIDLE)
+        hob_log(HOB_LOG_WARN, "serve", "the run of session %s cannot go on: %s", room->id,
+                err.message);
+    else
+        hob_log(HOB_LOG_INFO, "serve", "session %s goes on", room->id);
+}
+
+static void open_marked(hob_work *w) {
+    taking *t = HOB_CONTAINER(w, taking, work);
+    hob_hub *h = t->hub;
+    hob_str id = hob_str_z(t->id);
+    hob_room *room;
+    hob_page *row;
+    hob_error err;
+    char state[32] = "";
+    int rc = hob_hub_find(h, NULL, id, &row, &err);
+    if (rc >= 0) {
+        hob_json_field(hob_page_row(row, 0), "state", state, sizeof state);
+        if (strcmp(state, "idle") != 0) rc = hob_hub_enter(h, NULL, id, row, &room, &err);
+        hob_page_destroy(row);
+    }
+    if (rc == HOB_ENOENT || (rc >= 0 && !strcmp(state, "idle"))) {
+        hob_marks_clear(h->marks, t->id);
+        return;
+    }
+    if (rc >= 0) {
+        take_up(h, room);
+        hob_hub_leave(room);
+    } else if (rc != HOB_EBUSY) { /* busy: another server has it */
+        hob_log(HOB_LOG_WARN, "serve", "session %s is not taken up: %s", t->id, err.message);
+    }
+}
+
+static void on_taken(hob_work *w) {
+    hob_free(HOB_CONTAINER(w, taking, work));
+}
+
+typedef struct start {
+    hob_msg msg;
+    hob_hub *hub;
+} start;
+
+static void on_mark(const char *id, void *user) {
+    hob_hub *h = user;
+    taking *t = HOB_NEW(taking);
+    t->hub = h;
+    t->work = (hob_work){.work = open_marked, .done = on_taken};
+    snprintf(t->id, sizeof t->id, "%s", id);
+    if (hob_pool_submit(h->pool, h->loop, &t->work) < 0) {
+        hob_log(HOB_LOG_WARN, "serve", "session %s is left: too many were at work", id);
+        hob_free(t);
+    }
+}
+
+static void on_start(hob_msg *m) {
+    start *s = HOB_CONTAINER(m, start, msg);
+    hob_hub *h = s->hub;
+    hob_error err;
+    hob_free(s);
+    if (h->marks && hob_marks_each(h->marks, on_mark, h, &err) < 0)
+        hob_log(HOB_LOG_ERROR, "serve", "%s", err.message);
+    h->server->not_ready = false;
+}
+
+void hob_hub_start(hob_hub *h) {
+    start *s = HOB_NEW(start);
+    s->hub = h;
+    s->msg.fn = on_start;
+    hob_loop_post(h->loop, &s->msg);
+}

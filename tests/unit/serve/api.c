@@ -1,0 +1,378 @@
+/* The sessions API over real sockets: every route, happy and not. */
+#include "support/check.h"
+#include "support/desk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char script[] =
+    "{'rules':[{'when':{'user':{'prefix':'write'},'step':1},'reply':[{'tool':'write','args':"
+    "{'path':'a.txt','content':'b'}}]},"
+    "{'when':{'user':'hang'},'reply':[{'wait':true}]}],"
+    "'otherwise':[{'text':'hello there'}]}";
+
+static int setup(void **state) {
+    desk *d = hob_alloc(sizeof *d);
+    desk_init(d, script);
+    desk_start(d);
+    *state = d;
+    return 0;
+}
+
+static int teardown(void **state) {
+    desk *d = *state;
+    desk_finish(d);
+    hob_free(d);
+    return 0;
+}
+
+#define assert_status(d, call, wanted)                                                             \
+    do {                                                                                           \
+        int got_ = (call);                                                                         \
+        if (got_ != (wanted))                                                                      \
+            fail_msg("%d instead of %d: %s", got_, wanted, hob_buf_z(&(d)->c.body));               \
+    } while (0)
+#define assert_field(d, path, text) assert_string_equal(client_field(&(d)->c, path), text)
+
+/* ---- sessions ---------------------------------------------------------------------------------------------------- */
+
+static void test_serve_api__a_session_is_made_listed_shown_and_removed(void **state) {
+    desk *d = *state;
+    assert_status(d, desk_post(d, "{'id':'one','title':'first'}", "/api/sessions"), 201);
+    assert_field(d, "id", "one");
+    assert_field(d, "title", "first");
+    assert_field(d, "live.permission_mode", "ask");
+    assert_status(d, desk_get(d, "/api/sessions"), 200);
+    assert_field(d, "sessions.0.id", "one");
+    assert_field(d, "next", "null");
+    assert_status(d, desk_get(d, "/api/sessions/one"), 200);
+    assert_field(d, "live.running", "false");
+    assert_status(d, desk_call(d, "DELETE", NULL, "/api/sessions/one"), 204);
+    assert_status(d, desk_get(d, "/api/sessions/one"), 404);
+    assert_field(d, "error.code", "HOB_ENOENT");
+}
+
+static void test_serve_api__what_a_session_may_be_is_checked(void **state) {
+    static const struct {
+        const char *body;
+        int status;
+    } cases[] = {
+        {"{'id':'a b'}", 400},
+        {"{'titel':'x'}", 400},
+        {"{'title':7}", 400},
+        {"{'cwd':'relative'}", 400},
+        {"{'cwd':'/'}", 403},
+        {"{'cwd':'/nowhere/at/all'}", 403},
+        {"{'permission_mode':'x'}", 400},
+        {"{'permission_mode':'yolo'}", 403},
+        {"{'agent':'nobody'}", 404},
+        {"{'model':'no/such'}", 404},
+        {"{'state':7}", 400},
+        {"[]", 400},
+        {"{", 400},
+    };
+    desk *d = *state;
+    for (size_t i = 0; i < HOB_ARRAY_LEN(cases); i++)
+        assert_status(d, desk_post(d, cases[i].body, "/api/sessions"), cases[i].status);
+    assert_status(d, desk_get(d, "/api/sessions"), 200);
+    assert_field(d, "sessions.0.id", "");
+}
+
+static void test_serve_api__an_id_is_given_once(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, desk_post(d, "{'id':'one'}", "/api/sessions"), 409);
+}
+
+static void test_serve_api__pages_follow_each_other(void **state) {
+    desk *d = *state;
+    char path[300], seen[200] = "";
+    desk_session(d, "a1");
+    desk_session(d, "a2");
+    desk_session(d, "a3");
+    snprintf(path, sizeof path, "/api/sessions?limit=2");
+    for (int i = 0; i < 2; i++) {
+        assert_status(d, desk_get(d, "%s", path), 200);
+        strcat(seen, client_field(&d->c, "sessions.0.id"));
+        strcat(seen, client_field(&d->c, "sessions.1.id"));
+        snprintf(path, sizeof path, "/api/sessions?limit=2&cursor=%s", client_field(&d->c, "next"));
+    }
+    assert_string_equal(seen, "a3a2a1");
+    assert_status(d, desk_get(d, "/api/sessions?limit=0"), 400);
+}
+
+static void test_serve_api__title_and_thinking_change(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, desk_call(d, "PATCH", "{'title':'new','thinking':'low'}", "/api/sessions/one"),
+                  200);
+    assert_field(d, "title", "new");
+    assert_field(d, "live.thinking", "low");
+    assert_status(d, desk_call(d, "PATCH", "{'thinking':'deep'}", "/api/sessions/one"), 400);
+    assert_status(d, desk_call(d, "PATCH", "{'model':'no/such'}", "/api/sessions/one"), 404);
+}
+
+static void test_serve_api__a_copy_has_the_conversation_and_its_own_id(void **state) {
+    desk *d = *state;
+    char copy[100];
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hi");
+    desk_settle(d, "one");
+    assert_status(d, desk_post(d, "{'title':'copy'}", "/api/sessions/one/fork"), 201);
+    snprintf(copy, sizeof copy, "%s", client_field(&d->c, "id"));
+    assert_string_not_equal(copy, "one");
+    assert_field(d, "forked_from", "one");
+    assert_status(d, desk_get(d, "/api/sessions/%s/messages", copy), 200);
+    assert_field(d, "messages.1.data.content.0.text", "hello there");
+    desk_prompt(d, copy, "again");
+    desk_settle(d, copy);
+    assert_status(d, desk_get(d, "/api/sessions/one/messages"), 200);
+    assert_field(d, "messages.2.type", "");
+}
+
+static void test_serve_api__a_closed_session_can_be_talked_to_again(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hang");
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/close"), 204);
+    assert_status(d, desk_get(d, "/api/sessions/one"), 200);
+    assert_field(d, "live", "null");
+    assert_field(d, "state", "idle");
+    desk_prompt(d, "one", "hi");
+    desk_settle(d, "one");
+}
+
+static void test_serve_api__a_session_at_work_is_not_removed(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hang");
+    assert_status(d, desk_call(d, "DELETE", NULL, "/api/sessions/one"), 409);
+    assert_status(d, desk_post(d, "{}", "/api/sessions/one/cancel"), 204);
+    desk_settle(d, "one");
+    assert_status(d, desk_call(d, "DELETE", NULL, "/api/sessions/one"), 204);
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------------ */
+
+static void test_serve_api__a_prompt_says_its_run(void **state) {
+    desk *d = *state;
+    char run[80], seq[24];
+    desk_session(d, "one");
+    assert_status(d, desk_post(d, "{'text':'hi'}", "/api/sessions/one/prompt"), 202);
+    assert_field(d, "status", "started");
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "run_id"));
+    snprintf(seq, sizeof seq, "%s", client_field(&d->c, "seq"));
+    desk_settle(d, "one");
+    assert_status(d, desk_get(d, "/api/sessions/one/runs/%s", run), 200);
+    assert_field(d, "status", "completed");
+    assert_status(d, desk_get(d, "/api/sessions/one/runs/%s/events", run), 200);
+    assert_field(d, "events.0.type", "run_started");
+    assert_field(d, "events.0.seq", seq);
+    assert_field(d, "events.4.type", "run_finished");
+    assert_field(d, "events.5.type", "");
+    assert_field(d, "next", "null");
+}
+
+static void test_serve_api__events_of_a_run_come_in_pages(void **state) {
+    desk *d = *state;
+    char run[80], next[24] = "0";
+    int n = 0;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hi");
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "run_id"));
+    desk_settle(d, "one");
+    for (; strcmp(next, "null") != 0; n++) {
+        assert_status(
+            d, desk_get(d, "/api/sessions/one/runs/%s/events?limit=1&after=%s", run, next), 200);
+        snprintf(next, sizeof next, "%s", client_field(&d->c, "next"));
+    }
+    assert_int_equal(n, 5);
+}
+
+static void test_serve_api__what_is_no_message_is_refused(void **state) {
+    static const char *const bodies[] = {
+        "{}",
+        "{'text':''}",
+        "{'text':7}",
+        "{'text':'a','content':[]}",
+        "{'content':{}}",
+        "{'content':[{'type':'sound'}]}",
+        "{'text':'a','when_busy':'later'}",
+        "{'text':'a','whenbusy':'reject'}",
+    };
+    desk *d = *state;
+    desk_session(d, "one");
+    for (size_t i = 0; i < HOB_ARRAY_LEN(bodies); i++)
+        assert_status(d, desk_post(d, bodies[i], "/api/sessions/one/prompt"), 400);
+    assert_status(d, desk_post(d, "{'text':'a'}", "/api/sessions/one/steer"), 409);
+    assert_field(d, "error.code", "HOB_EIDLE");
+    assert_status(d, desk_post(d, "{'text':'a'}", "/api/sessions/one/follow_up"), 409);
+    assert_status(d, desk_post(d, "{'queue':'burn'}", "/api/sessions/one/cancel"), 400);
+}
+
+static void test_serve_api__blocks_are_a_message_too(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(
+        d, desk_post(d, "{'content':[{'type':'text','text':'hi'}]}", "/api/sessions/one/prompt"),
+        202);
+    desk_settle(d, "one");
+}
+
+static void test_serve_api__the_same_key_is_the_same_message(void **state) {
+    desk *d = *state;
+    char first[400];
+    desk_session(d, "one");
+    for (int i = 0; i < 3; i++) {
+        assert_status(d,
+                      client_call_with(&d->c, "POST", "/api/sessions/one/prompt",
+                                       "Idempotency-Key: k1\r\n", "{'text':'hi'}"),
+                      202);
+        if (i == 0) snprintf(first, sizeof first, "%s", hob_buf_z(&d->c.body));
+        assert_string_equal(hob_buf_z(&d->c.body), first);
+    }
+    desk_settle(d, "one");
+    assert_status(d, desk_get(d, "/api/sessions/one/runs"), 200);
+    assert_field(d, "runs.1.id", "");
+}
+
+/* ---- runs ---------------------------------------------------------------------------------------------------------- */
+
+static void test_serve_api__a_run_is_cancelled_once(void **state) {
+    desk *d = *state;
+    char run[80];
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hang");
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "run_id"));
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/nope/cancel"), 404);
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/%s/cancel", run), 204);
+    desk_settle(d, "one");
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/%s/cancel", run), 409);
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/%s/resume", run), 409);
+    assert_status(d, desk_get(d, "/api/sessions/one/runs?status=cancelled"), 200);
+    assert_field(d, "runs.0.id", run);
+}
+
+static void test_serve_api__a_run_of_another_session_is_not_there(void **state) {
+    desk *d = *state;
+    char run[80];
+    desk_session(d, "one");
+    desk_session(d, "two");
+    desk_prompt(d, "one", "hi");
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "run_id"));
+    assert_status(d, desk_get(d, "/api/sessions/two/runs/%s", run), 404);
+    assert_status(d, desk_get(d, "/api/sessions/two/runs/%s/events", run), 404);
+}
+
+/* ---- views ----------------------------------------------------------------------------------------------------------- */
+
+static void test_serve_api__state_changes_under_its_revision(void **state) {
+    desk *d = *state;
+    char revision[24], body[100];
+    assert_status(d, desk_post(d, "{'id':'one','state':{'a':1}}", "/api/sessions"), 201);
+    assert_status(d, desk_get(d, "/api/sessions/one/state"), 200);
+    assert_field(d, "state.a", "1");
+    snprintf(revision, sizeof revision, "%s", client_field(&d->c, "revision"));
+    snprintf(body, sizeof body, "{'delta':{'b':[2]},'removed':['a'],'revision':%s}", revision);
+    assert_status(d, desk_call(d, "PATCH", body, "/api/sessions/one/state"), 200);
+    assert_field(d, "state.b.0", "2");
+    assert_field(d, "state.a", "");
+    assert_status(d, desk_call(d, "PATCH", body, "/api/sessions/one/state"), 409);
+    assert_status(d, desk_call(d, "PATCH", "{'delta':[]}", "/api/sessions/one/state"), 400);
+    assert_status(d, desk_call(d, "PATCH", "{}", "/api/sessions/one/state"), 400);
+}
+
+static void test_serve_api__a_session_shows_its_tools_tree_and_commands(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hi");
+    desk_settle(d, "one");
+    assert_status(d, desk_get(d, "/api/sessions/one/tools"), 200);
+    assert_string_not_equal(client_field(&d->c, "tools.0.schema.type"), "");
+    assert_status(d, desk_get(d, "/api/sessions/one/tree"), 200);
+    assert_field(d, "entries.1.text", "hello there");
+    assert_status(d, desk_get(d, "/api/sessions/one/commands"), 200);
+    assert_status(d, desk_get(d, "/api/sessions/one/subagents"), 200);
+    assert_field(d, "subagents.0.id", "");
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/subagents/none/cancel"), 404);
+    assert_status(d, desk_get(d, "/api/sessions/one/calls"), 200);
+    assert_status(d, desk_post(d, "{'outcome':'ok','text':'x'}", "/api/sessions/one/calls/none"),
+                  404);
+    assert_status(d, desk_post(d, "{'outcome':'x','text':'x'}", "/api/sessions/one/calls/none"),
+                  400);
+    assert_status(d, desk_get(d, "/api/models"), 200);
+    assert_status(d, desk_get(d, "/api/agents"), 200);
+}
+
+static void test_serve_api__a_conversation_goes_on_from_another_entry(void **state) {
+    desk *d = *state;
+    char run[80];
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hi");
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "run_id"));
+    desk_settle(d, "one");
+    assert_status(d, desk_post(d, "{'entry':'e999'}", "/api/sessions/one/move"), 404);
+    assert_status(d, desk_post(d, "{}", "/api/sessions/one/move"), 400);
+    assert_status(d, desk_post(d, "{'entry':''}", "/api/sessions/one/move"), 204);
+    assert_status(d, desk_get(d, "/api/sessions/one/messages"), 200);
+    assert_field(d, "messages.0.type", "");
+    assert_status(d, desk_post(d, "{'run':'nope'}", "/api/sessions/one/rewind"), 404);
+    desk_prompt(d, "one", "hi");
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "run_id"));
+    desk_settle(d, "one");
+    assert_status(d, desk_post(d, "{}", "/api/sessions/one/rewind"), 400);
+    char body[120];
+    snprintf(body, sizeof body, "{'run':'%s'}", run);
+    assert_status(d, desk_post(d, body, "/api/sessions/one/rewind"), 204);
+}
+
+static void test_serve_api__a_page_of_events_goes_on_where_the_one_before_ended(void **state) {
+    desk *d = *state;
+    char next[24] = "0";
+    int n = 0;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hi");
+    desk_settle(d, "one");
+    do {
+        assert_status(d, desk_get(d, "/api/sessions/one/events?limit=2&after=%s", next), 200);
+        for (int i = 0; i < 2; i++) {
+            char path[40], want[24];
+            snprintf(path, sizeof path, "events.%d.seq", i);
+            snprintf(want, sizeof want, "%d", n + 1);
+            if (!client_field(&d->c, path)[0]) break;
+            assert_field(d, path, want);
+            n++;
+        }
+        snprintf(next, sizeof next, "%s", client_field(&d->c, "next"));
+    } while (strcmp(next, "null") != 0);
+    assert_int_equal(n, 7);
+    assert_status(d, desk_get(d, "/api/sessions/one/events?after=-1"), 400);
+    assert_status(d, desk_get(d, "/api/sessions/one/events?until=noon"), 400);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_api__##name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(a_session_is_made_listed_shown_and_removed),
+        T(what_a_session_may_be_is_checked),
+        T(an_id_is_given_once),
+        T(pages_follow_each_other),
+        T(title_and_thinking_change),
+        T(a_copy_has_the_conversation_and_its_own_id),
+        T(a_closed_session_can_be_talked_to_again),
+        T(a_session_at_work_is_not_removed),
+        T(a_prompt_says_its_run),
+        T(events_of_a_run_come_in_pages),
+        T(what_is_no_message_is_refused),
+        T(blocks_are_a_message_too),
+        T(the_same_key_is_the_same_message),
+        T(a_run_is_cancelled_once),
+        T(a_run_of_another_session_is_not_there),
+        T(state_changes_under_its_revision),
+        T(a_session_shows_its_tools_tree_and_commands),
+        T(a_conversation_goes_on_from_another_entry),
+        T(a_page_of_events_goes_on_where_the_one_before_ended),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
