@@ -7,6 +7,8 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(CURL REQUIRED libcurl)
+# For one of the examples only, which is built when it is there.
+pkg_check_modules(MHD QUIET IMPORTED_TARGET libmicrohttpd)
 
 add_library(hob_dependencies INTERFACE)
 target_link_libraries(hob_dependencies INTERFACE

@@ -3,6 +3,7 @@
 #   tests/unit/AREA/NAME.c   cmocka, linked to the library with kill points     unit/AREA/NAME
 #   tests/harness/NAME.c     a program that drives hob-test from outside        harness/NAME
 #   tests/cli/NAME.sh        a shell script that drives hob-test from outside   cli/NAME
+#   tests/oracle/NAME.sh     a shell script that has a judge of ../shared look   oracle/NAME
 #   tests/gen/NAME.c         prints docs/NAME.md, or compares it                docs/NAME
 #   tests/support/*.c        helpers that all of the C tests may use
 #
@@ -129,6 +130,17 @@ if(HOB_WITH_TESTS AND TARGET hob_core_test)
             hob_register(cli/${name} ${source} cli)
         endforeach()
     endif()
+
+    # Real clients as judges, out of ../shared and npm; skipped where these are not, unless CI=true.
+    file(GLOB sources CONFIGURE_DEPENDS tests/oracle/*.sh)
+    foreach(source ${sources})
+        get_filename_component(name ${source} NAME_WE)
+        if(HOB_SHIP)
+            add_test(NAME oracle/${name} COMMAND sh ${source})
+            set_tests_properties(oracle/${name} PROPERTIES SKIP_RETURN_CODE 77)
+            hob_register(oracle/${name} ${source} oracle)
+        endif()
+    endforeach()
 endif()
 
 # The cross-check with the ADK of another ecosystem: `make conformance`. Its driver skips what it cannot install.
