@@ -26,7 +26,8 @@ extern "C" {
     X(CONFIG_CHANGED, config_changed, 1, "A setting that matters for later runs changed.",         \
       "model?, thinking?, system_prompt?, permission_mode?, agent?, title?")                       \
     X(RUN_STARTED, run_started, 1, "A run began. Continuing an interrupted run names it.",         \
-      "model, origin(prompt|resume|follow_up|update), continues?, limits{}, carried?{}")           \
+      "model, origin(prompt|resume|follow_up|update), continues?, limits{}, carried?{}, "          \
+      "traceparent?")                                                                              \
     X(USER_MESSAGE, user_message, 1, "The user's words entered the conversation.", "content[]")    \
     X(STEER_QUEUED, steer_queued, 1, "A steering message waits for the running step.",             \
       "item, content[]")                                                                           \

@@ -123,6 +123,11 @@ HOB_API int hob_runtime_session_state(hob_runtime *rt, const char *session, hob_
 /* The conversation of a stored session: rows as hob_session_history has them; whoever owns it. */
 HOB_API int hob_runtime_history(hob_runtime *rt, const char *session, hob_page **out,
                                 hob_error *err);
+/* What took how long in a stored session (or one run of it; NULL = all): rows {"kind","name","trace_id","span_id",
+ * "parent_id"?,"run_id","agent"?,"seq","start_ms","end_ms"?,"duration_ms"?,"status","attributes"} as they ended, those that
+ * are not over last. docs/telemetry.md */
+HOB_API int hob_runtime_trace(hob_runtime *rt, const char *session, const char *run, hob_page **out,
+                              hob_error *err);
 /* What waits for an answer in a stored session: rows as hob_session_pending_confirmations has them. */
 HOB_API int hob_runtime_pending_confirmations(hob_runtime *rt, const char *session, hob_page **out,
                                               hob_error *err);

@@ -246,6 +246,8 @@ HOB_API int hob_session_set_title(hob_session *s, hob_str title,
                                   hob_error *err); /* one line, 1000 bytes */
 /* A session in which nothing was said yet is stored, too: without this one that was never used leaves no trace. */
 HOB_API int hob_session_save(hob_session *s, hob_error *err);
+/* W3C trace context ("00-…") that the runs started from now on are part of; "" = none. HOB_EINVAL. docs/telemetry.md */
+HOB_API int hob_session_set_traceparent(hob_session *s, hob_str traceparent, hob_error *err);
 HOB_API int hob_session_add_tool(hob_session *s, const hob_tool *tool, hob_error *err);
 
 /* ---- state (hob/state.h) -------------------------------------------------------------------------------- */

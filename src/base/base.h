@@ -112,6 +112,11 @@ static inline void hob_list_remove(hob_list *item) { /* twice is fine */
 }
 #define HOB_LIST_FIRST(head, type, member) HOB_CONTAINER((head)->next, type, member)
 #define HOB_LIST_EACH(it, head) for (hob_list *it = (head)->next; it != (head); it = it->next)
+#define HOB_LIST_EACH_REVERSE(it, head)                                                            \
+    for (hob_list *it = (head)->prev; it != (head); it = it->prev)
+#define HOB_LIST_EACH_REVERSE_SAFE(it, head)                                                       \
+    for (hob_list *it = (head)->prev, *it##_prev = it->prev; it != (head);                         \
+         it = it##_prev, it##_prev = it->prev)
 #define HOB_LIST_EACH_SAFE(it, head)                                                               \
     for (hob_list *it = (head)->next, *it##_n = it->next; it != (head);                            \
          it = it##_n, it##_n = it->next)

@@ -48,6 +48,13 @@ static const variable variables[] = {
     {"NO_PROXY", "net.no_proxy", AS_IS},
     {"SSL_CERT_FILE", "net.ca_file", AS_IS},
     {"NO_COLOR", "color", COLOR},
+    {"OTEL_EXPORTER_OTLP_ENDPOINT", "telemetry.endpoint", AS_IS},
+    {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "telemetry.traces_endpoint", AS_IS},
+    {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "telemetry.headers", AS_IS},
+    {"OTEL_EXPORTER_OTLP_HEADERS", "telemetry.headers", AS_IS},
+    {"OTEL_TRACES_EXPORTER", "telemetry.exporter", AS_IS},
+    {"OTEL_SERVICE_NAME", "telemetry.service", AS_IS},
+    {"OTEL_RESOURCE_ATTRIBUTES", "telemetry.resource", AS_IS},
 };
 
 const char *hob_config_key_variable(hob_str provider) {

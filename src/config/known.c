@@ -78,6 +78,12 @@ static const hob_known table[] = {
     {"net.all_proxy", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
     {"net.no_proxy", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
     {"net.ca_file", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
+    {"telemetry.endpoint", HOB_KIND_URL, HOB_BOUND_NONE, VARIABLE, NULL, 0, 0},
+    {"telemetry.traces_endpoint", HOB_KIND_URL, HOB_BOUND_NONE, VARIABLE, NULL, 0, 0},
+    {"telemetry.headers", HOB_KIND_NAME, HOB_BOUND_NONE, SECRET | VARIABLE, NULL, 0, 0},
+    {"telemetry.exporter", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
+    {"telemetry.service", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
+    {"telemetry.resource", HOB_KIND_NAME, HOB_BOUND_NONE, 0, NULL, 0, 0},
     {"server.token", HOB_KIND_NAME, HOB_BOUND_NONE, SECRET, NULL, 0, 0},
 
     {"mcp_servers.*", HOB_KIND_OBJECT, HOB_BOUND_TRUST, 0, NULL, 0, 0},

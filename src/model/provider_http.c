@@ -223,12 +223,13 @@ static hob_str key_line(hob_model_call *c) {
 static int send_request(hob_model_call *c, hob_error *err) {
     static const hob_http_handler handler = {on_head, on_data, on_done};
     const hob_provider_config *config = &c->p->config;
-    hob_str headers[MAX_HEADERS + 4];
+    hob_str headers[MAX_HEADERS + 5];
     size_t n = 0;
     add_header(config, headers, &n, HOB_STR("content-type: application/json"));
     add_header(config, headers, &n, HOB_STR("accept: text/event-stream"));
     if (c->p->key.n) add_header(config, headers, &n, key_line(c));
     if (c->p->dialect->header) add_header(config, headers, &n, hob_str_z(c->p->dialect->header));
+    if (c->trace_line.n) add_header(config, headers, &n, c->trace_line);
     for (size_t i = 0; i < config->nheaders; i++) headers[n++] = config->headers[i];
     hob_http_request rq = {.method = "POST",
                            .url = c->p->url,
@@ -278,6 +279,15 @@ bool hob_provider_continues(hob_provider *base, const hob_model_request *rq, con
     return fits;
 }
 
+static hob_str trace_line(hob_arena *a, hob_str traceparent) {
+    static const char name[] = "traceparent: ";
+    size_t n = sizeof name - 1 + traceparent.n;
+    char *p = hob_arena_bytes(a, n);
+    memcpy(p, name, sizeof name - 1);
+    memcpy(p + sizeof name - 1, traceparent.p, traceparent.n);
+    return hob_str_n(p, n);
+}
+
 static hob_model_call *call_create(hob_provider_http *p, const hob_model_request *rq,
                                    hob_answer *a) {
     hob_model_call *c = HOB_NEW(hob_model_call);
@@ -290,6 +300,7 @@ static hob_model_call *call_create(hob_provider_http *p, const hob_model_request
                          .url = p->shown_url,
                          .key_source = p->config.key_source};
     c->decoder = p->dialect->decoder(a, &c->who);
+    if (rq->traceparent.n) c->trace_line = trace_line(c->arena, rq->traceparent);
     hob_outcome_init(&c->outcome);
     hob_buf_init(&c->text, MAX_ERROR_BODY);
     hob_list_init(&c->link);

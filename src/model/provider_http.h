@@ -48,6 +48,7 @@ struct hob_model_call {
     void *user;
     hob_arena *arena;
     hob_asked who;
+    hob_str trace_line; /* "traceparent: …", or empty */
     hob_answer *answer;
     hob_decoder *decoder;
     hob_body body;

@@ -138,6 +138,7 @@ static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
     hob_str origin = hob_json_get_str(d, "origin");
     copyz(r->continues, sizeof r->continues, hob_json_get_str(d, "continues"));
     copyz(r->id, sizeof r->id, e->run_id);
+    copyz(r->trace, sizeof r->trace, hob_json_get_str(d, "traceparent"));
     read_limits(r, hob_json_get(d, "limits"));
     end_with(r, HOB_ENDING_NONE, "");
     r->hard = false;

@@ -42,6 +42,7 @@ int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin
     hob_jsonw_kstr(&w, "model", env->model);
     hob_jsonw_kstr(&w, "origin", hob_str_z(origin));
     if (!fresh) hob_jsonw_kstr(&w, "continues", hob_str_z(r->id));
+    hob_jsonw_kstr_opt(&w, "traceparent", fresh ? env->trace : hob_str_z(r->trace));
     write_limits(&w, &env->limits);
     if (!fresh) {
         hob_jsonw_key(&w, "carried");

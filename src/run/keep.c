@@ -6,7 +6,7 @@
 #include "run/run.h"
 
 #if __SIZEOF_POINTER__ == 8
-_Static_assert(sizeof(hob_run) == 2552, "a member came to hob_run: keep it below");
+_Static_assert(sizeof(hob_run) == 2608, "a member came to hob_run: keep it below");
 #endif
 
 #define RUN_INTS(X)                                                                                \
@@ -64,6 +64,7 @@ _Static_assert(sizeof(hob_run) == 2552, "a member came to hob_run: keep it below
 #define RUN_TEXTS(X)                                                                               \
     X(id)                                                                                          \
     X(continues)                                                                                   \
+    X(trace)                                                                                       \
     X(caller)                                                                                      \
     X(last_status)                                                                                 \
     X(message)                                                                                     \

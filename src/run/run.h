@@ -136,6 +136,7 @@ typedef struct hob_run {
     hob_str session_id;
     /* the run */
     char id[64], continues[64];
+    char trace[56];  /* W3C trace context that it is part of; "" = none */
     bool unfinished; /* the run before was interrupted and can be continued */
     hob_phase left;  /* the phase it was left in */
     bool settled;
@@ -236,6 +237,7 @@ typedef struct hob_run_env {
     int retry_attempts; /* tries in all */
     int64_t retry_cap_ms;
     hob_str model;      /* "provider/id" */
+    hob_str trace;      /* W3C trace context for a run that starts now; "" = none */
     int64_t max_output; /* tokens */
     bool priced;
     double input_usd, output_usd; /* a million tokens */

@@ -417,6 +417,22 @@ int hob_session_set_title(hob_session *s, hob_str title, hob_error *err) {
     return run_command(s, &c, start_set_title, err);
 }
 
+static void start_set_trace(hob_op *op) {
+    command *c = HOB_CONTAINER(op, command, op);
+    snprintf(op->s->trace, sizeof op->s->trace, "%.*s", HOB_FMT(c->text));
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_set_traceparent(hob_session *s, hob_str traceparent, hob_error *err) {
+    char trace[33], parent[17];
+    command c = {.text = hob_str_first(traceparent, 55)};
+    if (traceparent.n && !hob_traceparent_read(traceparent, trace, parent))
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "\"%.*s\" is no W3C trace context (00-TRACE-SPAN-FLAGS)",
+                        HOB_FMT(hob_str_first(traceparent, 60)));
+    return run_command(s, &c, start_set_trace, err);
+}
+
 static void start_save(hob_op *op) {
     hob_error err;
     int rc = hob_session_usable(op->s, &err);

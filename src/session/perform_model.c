@@ -219,6 +219,14 @@ static void fill_request(hob_strand *st, hob_model_request *rq) {
                               .session = hob_str_z(st->s->id)};
 }
 
+/* Whose span it is, for a provider that traces too; told only if someone here does. */
+static hob_str trace_call(hob_strand *st, char room[56]) {
+    hob_str context = hob_str_z(st->s->run.trace), run = hob_str_z(st->s->run.id);
+    if (!context.n && !st->s->rt->telemetry) return HOB_STR_NULL;
+    hob_traceparent_write(context, hob_str_z(st->s->id), run, st->answer_seq, room);
+    return hob_str_z(room);
+}
+
 /* A conversation that is cold is enough for a provider that goes on from the wire. */
 bool hob_strand_can_ask(hob_strand *st) {
     hob_model_request rq = {.model = hob_strand_model(st)->id, .history = hob_strand_history(st)};
@@ -247,6 +255,7 @@ static int ask(model_flight *m) {
     hob_strand *st = m->f->strand;
     hob_model_request rq;
     hob_error err;
+    char trace[56];
     int rc = hob_crew_prepare(st, &err);
     if (rc < 0) {
         hob_flight_fail(m->f, rc, &err);
@@ -254,6 +263,7 @@ static int ask(model_flight *m) {
     }
     hob_provider *p = st->answer_provider;
     fill_request(st, &rq);
+    rq.traceparent = trace_call(st, trace);
     if (!hob_strand_adopt_wire(st, p, &rq) && st->wire_owner != p->ops) hob_strand_drop_wire(st);
     st->wire_owner = p->ops;
     hob_crash_point("effect.model.before");

@@ -92,11 +92,13 @@ static int open_parts(hob_runtime *rt, const hob_runtime_opts *o, hob_error *err
     if (rc >= 0) rc = hob_runtime_open_memory(rt, o, err);
     if (rc >= 0) rc = open_http(rt, err);
     if (rc >= 0) rc = hob_models_create(rt->config, &rt->models, err);
+    if (rc >= 0) rc = hob_telemetry_open(rt, err);
     return rc;
 }
 
 /* Runs on the loop thread, when no session is left. */
 static void close_parts(hob_runtime *rt) {
+    hob_telemetry_close(rt);
     hob_models_destroy(rt->models);
     hob_http_destroy(rt->http);
     hob_exec_destroy(rt->exec);
@@ -222,6 +224,7 @@ void hob_runtime_destroy(hob_runtime *rt) {
     if (!rt || hob_inside_callback(rt)) return; /* inside a callback: refused, nothing is freed */
     while (!hob_list_empty(&rt->sessions))
         hob_session_detach(HOB_LIST_FIRST(&rt->sessions, hob_session, link));
+    hob_telemetry_flush(rt);
     hob_op_run(rt, &op, NULL);
     if (rt->mode == HOB_LOOP_OWN_THREAD) pthread_join(rt->thread, NULL);
     free_runtime(rt);

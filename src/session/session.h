@@ -17,6 +17,7 @@
 #include <hob/stored.h>
 #include <hob/subagent.h>
 
+#include "log/trace.h"
 #include "session/definitions.h"
 #include "session/strand.h"
 #include "store/store.h"
@@ -46,11 +47,12 @@ struct hob_runtime {
     /* loop thread only */
     int64_t clock_base; /* wall time less monotonic time: sessions agree on what is newer */
     hob_list sessions;
-    hob_list memory_replies; /* of the host, that are waited for */
-    hob_list watchers;       /* watch.c */
-    unsigned depth;          /* > 0 while callbacks of the host run */
-    hob_arena *scratch;      /* data of the event being folded */
-    char fact_error[700];    /* about the call being decided */
+    hob_list memory_replies;         /* of the host, that are waited for */
+    hob_list watchers;               /* watch.c */
+    struct hob_telemetry *telemetry; /* telemetry.c; NULL = nobody wants traces */
+    unsigned depth;                  /* > 0 while callbacks of the host run */
+    hob_arena *scratch;              /* data of the event being folded */
+    char fact_error[700];            /* about the call being decided */
     /* protected by lock */
     pthread_mutex_t lock;
     pthread_cond_t cond;
@@ -333,6 +335,7 @@ struct hob_session {
     /* who reads */
     hob_reader reader; /* the handle's own */
     hob_list readers;  /* that one is the first */
+    char trace[56];    /* W3C trace context for the next run; "" = none */
     /* the result */
     uint64_t result_seq; /* the last answer since the prompt */
 };
@@ -428,6 +431,12 @@ bool hob_session_at_rest(void *session);
 /* ---- watch.c: all events that become durable; before s->durable says so ----------------------------------- */
 void hob_session_tell_watchers(hob_session *s, uint64_t upto);
 void hob_runtime_drop_watchers(hob_runtime *rt);
+
+/* ---- telemetry.c: spans on their way to a collector ------------------------------------------------------- */
+int hob_telemetry_open(hob_runtime *rt, hob_error *err); /* if the configuration names one */
+void hob_telemetry_close(hob_runtime *rt);               /* [loop] */
+void hob_telemetry_see(hob_runtime *rt, const hob_event *e);
+void hob_telemetry_flush(hob_runtime *rt); /* sends what there is, and waits a little */
 
 /* ---- result.c ------------------------------------------------------------------------------------------- */
 void hob_session_note_result(hob_session *s, const hob_event *e, const hob_json *data);

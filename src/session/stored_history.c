@@ -1,5 +1,5 @@
 /*
- * stored_history.c - the conversation of a stored session, and what waits for an answer in it, without opening it: its
+ * stored_history.c - the conversation of a stored session, its spans, and what waits for an answer in it, without opening it: its
  * log is folded, whoever owns it.
  */
 #include "session/session.h"
@@ -15,6 +15,8 @@ typedef struct looking {
     void (*finish)(struct looking *l);
     hob_page *page;
     hob_history *history;
+    hob_trace *trace;
+    hob_str run;       /* whose spans; "" = all */
     hob_event **asked; /* requests without an answer so far; references */
     size_t nasked, cap;
 } looking;
@@ -84,6 +86,39 @@ int hob_runtime_history(hob_runtime *rt, const char *id, hob_page **out, hob_err
     l.history = hob_history_create();
     int rc = look(rt, id, &l, out, err);
     hob_history_destroy(l.history);
+    return rc;
+}
+
+/* ---- spans ------------------------------------------------------------------------------------------------- */
+
+static void add_span(const hob_span *s, void *user) {
+    looking *l = user;
+    hob_buf row;
+    hob_jsonw w;
+    if (l->run.n && !hob_str_eqz(l->run, s->run)) return;
+    hob_buf_init(&row, 256 * 1024);
+    hob_jsonw_init(&w, &row);
+    hob_span_write(s, &w);
+    if (!row.err) hob_page_add(l->page, hob_buf_str(&row));
+    hob_buf_finish(&row);
+}
+
+static int fold_spans(looking *l, hob_event *e, const hob_json *data, hob_error *err) {
+    (void)err;
+    hob_trace_apply(l->trace, e, data, add_span, l);
+    return HOB_OK;
+}
+
+static void finish_spans(looking *l) {
+    hob_trace_open(l->trace, add_span, l);
+}
+
+int hob_runtime_trace(hob_runtime *rt, const char *id, const char *run, hob_page **out,
+                      hob_error *err) {
+    looking l = {.fold = fold_spans, .finish = finish_spans, .run = hob_str_z(run)};
+    l.trace = hob_trace_create();
+    int rc = look(rt, id, &l, out, err);
+    hob_trace_destroy(l.trace);
     return rc;
 }
 

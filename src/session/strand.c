@@ -144,6 +144,7 @@ void hob_strand_env(hob_strand *st, hob_run_env *env) {
                          .retry_attempts = (int)hob_config_int(c, "retry.attempts", 5),
                          .retry_cap_ms = (int64_t)(hob_config_double(c, "retry.cap_s", 60) * 1000),
                          .model = hob_str_z(hob_strand_model_name(st)),
+                         .trace = hob_str_z(s->trace),
                          .max_output = model->output,
                          .priced = model->priced,
                          .input_usd = model->input_usd,

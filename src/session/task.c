@@ -143,10 +143,20 @@ static void stop_now(hob_task *t) {
     hob_session_outcome(t->s, &in);
 }
 
+/* Its run is part of the span that the parent's log began with child_started. */
+static void trace_child(hob_task *t) {
+    const hob_session *p = t->parent;
+    const hob_kid *k = hob_kids_find(&p->view->kids, hob_str_z(t->id));
+    if (!k || !k->started || (!p->run.trace[0] && !p->rt->telemetry)) return;
+    hob_traceparent_write(hob_str_z(p->run.trace), hob_str_z(p->id), hob_str_z(k->run),
+                          k->started->seq, t->s->trace);
+}
+
 /* One whose log ends before its first message is told what to do; one that has worked goes on, or is at its end. */
 static int set_to_work(hob_task *t, hob_error *err) {
     hob_session *s = t->s;
     if (s->view->messages || hob_run_active(&s->run)) return HOB_OK;
+    trace_child(t);
     return hob_session_begin(s, t->prompt, err);
 }
 

@@ -19,6 +19,7 @@ typedef struct change {
 } change;
 
 static void tell(hob_runtime *rt, hob_event *e) {
+    hob_telemetry_see(rt, e);
     HOB_LIST_EACH_SAFE (it, &rt->watchers) {
         watcher *w = HOB_CONTAINER(it, watcher, link);
         w->fn(e, w->user);
@@ -27,7 +28,7 @@ static void tell(hob_runtime *rt, hob_event *e) {
 
 void hob_session_tell_watchers(hob_session *s, uint64_t upto) {
     hob_runtime *rt = s->rt;
-    if (hob_list_empty(&rt->watchers)) return;
+    if (hob_list_empty(&rt->watchers) && !rt->telemetry) return;
     rt->depth++;
     for (uint64_t seq = HOB_MAX(s->durable + 1, s->tail_base); seq <= upto; seq++) {
         if (seq - s->tail_base >= s->ntail) break;

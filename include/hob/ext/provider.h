@@ -96,8 +96,9 @@ typedef struct hob_model_request {
     int64_t context;    /* window of the model, 0 = unknown */
     int attempt;        /* 1, 2, … of the same turn */
     const hob_history *history;
-    hob_wire **wire; /* slot of the session; the provider may keep a cache there */
-    hob_str session; /* session id, for cache affinity */
+    hob_wire **wire;     /* slot of the session; the provider may keep a cache there */
+    hob_str session;     /* session id, for cache affinity */
+    hob_str traceparent; /* W3C trace context of this call; "" = nobody traces */
 } hob_model_request;
 
 typedef struct hob_model_outcome {
