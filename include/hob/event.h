@@ -72,6 +72,8 @@ extern "C" {
       "call, tool, outcome(ok|error), content[], final")                                           \
     X(STATE_CHANGED, state_changed, 1, "State changed; temp: keys are only named.",                \
       "delta?{}, removed?[], temp?[], call?, output?")                                             \
+    X(ARTIFACT_CHANGED, artifact_changed, 1, "The host saved or deleted artifacts.",               \
+      "artifact_delta?{}, removed?[]")                                                             \
     X(CHILD_STARTED, child_started, 1, "A sub-agent started: a session of its own, `child`.",      \
       "child, agent, depth, prompt, call?, turn?, background?, host?, allotment?{}, "              \
       "worktree?{repository, top, prefix, base, folder, branch}")                                  \

@@ -14,6 +14,7 @@
 
 #include <hob/acp.h>
 #include <hob/agent.h>
+#include <hob/artifact.h>
 #include <hob/base.h>
 #include <hob/config.h>
 #include <hob/definitions.h>

@@ -92,7 +92,8 @@ HOB_API void hob_reply_escalate(hob_reply *r);
 HOB_API int hob_reply_transfer(hob_reply *r, hob_str agent, hob_error *err);
 /* The result is the answer: if every call of the batch says so, the model is not asked again. */
 HOB_API void hob_reply_skip_summarization(hob_reply *r);
-/* A version of an artifact was made; recorded with the result. */
+/* A version of an artifact was made, elsewhere; recorded with the result. hob_reply_artifact_save (hob/artifact.h) keeps
+ * the artifact itself. */
 HOB_API int hob_reply_artifact(hob_reply *r, hob_str name, int64_t version, hob_error *err);
 
 #ifdef __cplusplus

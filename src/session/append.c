@@ -5,6 +5,7 @@
  * it, operations return and effects that wait for it start. If a commit fails, nothing after it was stored either:
  * everything under way is dropped and the views are folded anew from what the store has.
  */
+#include "session/artifact.h"
 #include "session/crew.h"
 #include "session/session.h"
 #include "session/task.h"
@@ -330,6 +331,8 @@ static void submit(hob_session *s, size_t first, size_t n) {
                            .row = &row,
                            .runs = runs};
     hob_scope_rows states = {.n = 0};
+    hob_shelf_rows artifacts;
+    hob_shelf_rows_init(&artifacts);
     commit *c = HOB_NEW(commit);
     for (size_t i = 0; i < n; i++) {
         const hob_event *e = s->tail[first + i];
@@ -337,9 +340,12 @@ static void submit(hob_session *s, size_t first, size_t n) {
         ap.nruns += fill_runs(s, e, a, &runs[ap.nruns]);
         hob_session_scope_rows(s, e, a, &states);
         batch.nmemory += hob_session_take_taught(s, e, a, &taught[batch.nmemory]);
+        hob_session_take_shelved(s, e, a, &artifacts);
     }
     ap.states = states.at;
     ap.nstates = states.n;
+    ap.artifacts = artifacts.at;
+    ap.nartifacts = artifacts.n;
     fill_row(s, &row);
     *c = (commit){.s = s, .upto = s->submitted + n};
     s->submitted += n;
@@ -347,6 +353,7 @@ static void submit(hob_session *s, size_t first, size_t n) {
     s->inflight++;
     batch.appends = &ap;
     s->store->ops->commit(s->store, &batch, on_committed, c);
+    hob_shelves_drop(&artifacts.taken); /* copied */
     hob_arena_destroy(a);
 }
 

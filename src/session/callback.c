@@ -141,6 +141,7 @@ static int ask(hob_callback *c) {
     hob_arena *arena = hob_arena_create(HOB_EVENT_MAX * 3u);
     c->call = make_call(c, arena);
     c->reply = hob_reply_create(rt->loop, &handler, c);
+    hob_reply_actions(c->reply)->no_saves = !c->plan.tool.n;
     hob_reply_keep(c->reply, arena);
     c->call->state = keep_state(c);
     hob_timer_start(&c->timeout, hob_loop_now(rt->loop) + c->plan.patience_ms);

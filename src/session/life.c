@@ -1,6 +1,7 @@
 /*
  * life.c - a session without anything in it, and its end. In between: open.c and close.c.
  */
+#include "session/artifact.h"
 #include "session/crew.h"
 #include "session/session.h"
 #include "session/task.h"
@@ -18,6 +19,7 @@ hob_session *hob_session_new(hob_runtime *rt) {
     hob_list_init(&s->temps);
     hob_list_init(&s->memory_calls);
     hob_list_init(&s->taught);
+    hob_list_init(&s->shelved);
     hob_list_init(&s->strands);
     hob_list_init(&s->readers);
     hob_reader_init(&s->reader, s);
@@ -38,6 +40,7 @@ void hob_session_free(hob_session *s) {
     hob_strand_finish(&s->own);
     hob_session_drop_readers(s);
     hob_session_drop_memory(s);
+    hob_shelves_drop(&s->shelved);
     hob_builtins_destroy(s->builtins);
     hob_tools_destroy(s->tools);
     hob_workspace_close(s->workspace);

@@ -6,7 +6,9 @@
  *
  * Functions of the host may stand around it (callback.h): before_tool answers in its place, after_tool sees every result,
  * the tool's or before_tool's, and may put another in its place. What they ask for becomes part of the one outcome.
+ * Artifacts among it get their versions from the store first; the outcome waits for them, and nothing else happens to it.
  */
+#include "session/artifact.h"
 #include "session/callback.h"
 #include "session/session.h"
 
@@ -29,12 +31,22 @@ typedef struct tool_flight {
     bool answered;          /* `result` is there; after_tool looks at it */
     hob_tool_result result; /* its content is in `content` */
     hob_buf content;
+    struct claim *claim; /* `result` is the outcome; it waits for versions of artifacts */
 } tool_flight;
+
+/* It outlives its flight if that is dropped meanwhile. */
+typedef struct claim {
+    hob_session *s;
+    tool_flight *t; /* NULL: nobody waits */
+} claim;
 
 /* ---- outcomes ---------------------------------------------------------------------------------------------- */
 
-static void give(hob_flight *f, const hob_tool_result *r) {
+static void tell_to_stop(const tool_flight *t, bool hard);
+
+static void give_now(hob_flight *f, const hob_tool_result *r) {
     hob_strand *st = f->strand;
+    hob_session *s = f->s;
     tool_flight *t = f->impl;
     hob_buf content, actions;
     char call[64];
@@ -56,8 +68,64 @@ static void give(hob_flight *f, const hob_tool_result *r) {
     hob_flight_end(f);
     hob_crash_point("effect.tool.outcome");
     hob_strand_outcome(st, &in);
+    hob_session_unshelve(s, call, 0); /* the first end won: this one is not in the log */
     hob_buf_finish(&content);
     hob_buf_finish(&actions);
+}
+
+static void on_claimed(int code, const hob_error *err, const int64_t *versions, size_t n,
+                       void *user) {
+    claim *c = user;
+    tool_flight *t = c->t;
+    char words[700];
+    hob_session_arrived(c->s);
+    hob_free(c);
+    if (!t) return;
+    hob_actions *asked = &t->asked;
+    t->claim = NULL;
+    if (code < 0) {
+        snprintf(words, sizeof words, "warning: nothing was saved: %s", err->message);
+        hob_content_add_words(&t->content, words);
+        t->result.content = hob_buf_str(&t->content);
+    } else {
+        hob_shelved *x = hob_session_shelve(t->f->s, asked->saves, versions, n);
+        snprintf(x->call, sizeof x->call, "%s", t->f->key);
+        hob_actions_number_saves(asked, versions);
+    }
+    hob_actions_drop_saves(asked);
+    hob_crash_point("effect.tool.claimed");
+    give_now(t->f, &t->result);
+}
+
+/* Whoever still works on the call is told that it is over. */
+static void let_go_of_workers(tool_flight *t) {
+    hob_timer_stop(&t->timeout);
+    hob_timer_stop(&t->grace);
+    hob_callback_drop(t->callback);
+    t->callback = NULL;
+    if (!t->reply) return;
+    hob_reply_drop(t->reply);
+    t->reply = NULL;
+    tell_to_stop(t, true);
+}
+
+static void give(hob_flight *f, const hob_tool_result *r) {
+    tool_flight *t = f->impl;
+    if (!t || !t->asked.nsaves) {
+        give_now(f, r);
+        return;
+    }
+    t->result = *r;
+    if (r->content.p != t->content.p) {
+        hob_buf_reset(&t->content);
+        hob_buf_add(&t->content, r->content);
+    }
+    t->result.content = hob_buf_str(&t->content);
+    let_go_of_workers(t);
+    t->claim = HOB_NEW(claim);
+    *t->claim = (claim){.s = f->s, .t = t};
+    f->s->inflight++;
+    hob_session_claim(f->s, t->asked.saves, t->asked.nsaves, on_claimed, t->claim);
 }
 
 static void give_text(hob_flight *f, hob_outcome o, const char *text) {
@@ -262,7 +330,7 @@ static void stop_before(tool_flight *t) {
 
 static void stop(hob_flight *f, bool hard) {
     tool_flight *t = f->impl;
-    if (!t) return; /* its outcome is on the way */
+    if (!t || t->claim) return; /* its outcome is on the way */
     if (t->callback && !t->answered) {
         stop_before(t);
         return;
@@ -281,6 +349,7 @@ static void destroy(hob_flight *f) {
         hob_reply_drop(t->reply);
         tell_to_stop(t, true);
     }
+    if (t->claim) t->claim->t = NULL;
     hob_callback_drop(t->callback);
     hob_timer_stop(&t->timeout);
     hob_timer_stop(&t->grace);

@@ -273,6 +273,7 @@ struct hob_session {
     struct hob_memory *memory; /* NULL = none */
     hob_list memory_calls;     /* of its tools, under way */
     hob_list taught;           /* changes of memory that wait for the event of their call */
+    hob_list shelved;          /* artifacts that wait for theirs (artifact.h) */
     const hob_error
         *memory_error;  /* while it is being opened: why there is none; code HOB_OK = it is fine */
     char *init_warning; /* NULL = none */
@@ -368,6 +369,7 @@ void hob_session_op_after(hob_session *s, hob_op *op);
  * for is left out, and `content` (a JSON array) says so. */
 void hob_strand_take_actions(hob_strand *st, const char *call, const hob_actions *a, hob_buf *out,
                              hob_buf *content);
+void hob_content_add_words(hob_buf *content, const char *words); /* a block more in the array */
 /* An event was appended, by this process: values that it only names join the view, or end. */
 void hob_session_note_temp(hob_session *s, const hob_event *e, const hob_json *data);
 void hob_session_drop_temps(hob_session *s);

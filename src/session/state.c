@@ -25,7 +25,7 @@ static int check_room(const hob_strand *st, const hob_actions *a, hob_error *err
 }
 
 /* One more block at the end of a JSON array. */
-static void add_words(hob_buf *content, const char *words) {
+void hob_content_add_words(hob_buf *content, const char *words) {
     while (content->n && content->p[content->n - 1] != ']') content->n--;
     if (!content->n) hob_buf_addz(content, "[]");
     content->n--;
@@ -50,7 +50,7 @@ void hob_strand_take_actions(hob_strand *st, const char *call, const hob_actions
     hob_jsonw w;
     if (check_room(st, a, &err) < 0) {
         snprintf(words, sizeof words, "warning: the change of state was refused: %s", err.message);
-        add_words(content, words);
+        hob_content_add_words(content, words);
         taken.changes = (hob_state){.count = 0};
     }
     if (!hob_actions_any(&taken)) return;

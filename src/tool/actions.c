@@ -2,6 +2,7 @@
  * actions.c - what a tool asks for besides its answer: changes of state, and how the work is to go on. Gathered with the
  * reply, from any thread, until it is answered.
  */
+#include "log/artifact.h"
 #include "tool/tool.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ void hob_actions_init(hob_actions *a) {
 void hob_actions_finish(hob_actions *a) {
     hob_state_finish(&a->changes);
     hob_state_finish(&a->artifacts);
+    hob_actions_drop_saves(a);
     hob_free(a->transfer);
     hob_free(a->narrow);
     pthread_mutex_destroy(&a->lock);
@@ -31,6 +33,7 @@ static void replace(char **text, const char *later) {
 void hob_actions_add(hob_actions *a, const hob_actions *later) {
     hob_overlay_merge(&a->changes, &later->changes);
     hob_overlay_merge(&a->artifacts, &later->artifacts);
+    hob_actions_add_saves(a, later);
     a->escalate = a->escalate || later->escalate;
     a->skip_summarization = a->skip_summarization || later->skip_summarization;
     replace(&a->transfer, later->transfer);
@@ -38,8 +41,8 @@ void hob_actions_add(hob_actions *a, const hob_actions *later) {
 }
 
 bool hob_actions_any(const hob_actions *a) {
-    return a->changes.count || a->artifacts.count || a->transfer || a->narrow || a->escalate ||
-           a->skip_summarization;
+    return a->changes.count || a->artifacts.count || a->nsaves || a->transfer || a->narrow ||
+           a->escalate || a->skip_summarization;
 }
 
 void hob_actions_write(const hob_actions *a, hob_jsonw *w) {
@@ -93,12 +96,10 @@ int hob_reply_state(hob_reply *r, hob_str delta, hob_str removed, hob_error *err
 int hob_reply_artifact(hob_reply *r, hob_str name, int64_t version, hob_error *err) {
     hob_actions *a = hob_reply_actions(r);
     char number[24];
-    bool bad =
-        !name.n || name.n > HOB_STATE_KEY_MAX || memchr(name.p, 0, name.n) || !hob_utf8_valid(name);
-    if (bad || version < 0)
-        return hob_fail(err, HOB_EINVAL, 0,
-                        "an artifact has a name of 1 to 256 bytes of UTF-8 and a version from 0");
-    int n = snprintf(number, sizeof number, "%lld", (long long)version), rc = HOB_OK;
+    int rc = hob_artifact_check_name(name, err);
+    if (rc < 0) return rc;
+    if (version < 0) return hob_fail(err, HOB_EINVAL, 0, "versions of an artifact begin at 0");
+    int n = snprintf(number, sizeof number, "%lld", (long long)version);
     pthread_mutex_lock(&a->lock);
     if (a->artifacts.count < HOB_ACTIONS_KEYS_MAX)
         hob_state_assign(&a->artifacts, name, hob_str_n(number, (size_t)n));
