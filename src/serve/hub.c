@@ -10,6 +10,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+enum { ALONE_MS = 3000 }; /* for others to leave a room that is to be closed */
+
 int64_t hob_hub_now(void) {
     hob_clock *c = hob_clock_real();
     return c->mono_ms(c);
@@ -34,6 +36,7 @@ static void remove_room(hob_room *room) {
     hob_map_take(h->rooms, hob_str_z(room->id));
     hob_list_remove(&room->link);
     hob_room_settled(room);
+    hob_hub_ring(h, hob_str_z(room->id)); /* what was written last is in the store now */
     if (room->caller) hob_caller_give(room->caller, HOB_QUOTA_SESSIONS, 1);
     hob_caller_unref(room->caller);
     hob_free(room->tenant);
@@ -259,17 +262,42 @@ void hob_hub_leave(hob_room *room) {
     pthread_mutex_unlock(&h->lock);
 }
 
+/* False: it is too late. */
+static bool wait_until(hob_hub *h, int64_t until) {
+    struct timespec t;
+    int64_t left = until - hob_hub_now();
+    if (left <= 0) return false;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += left / 1000;
+    t.tv_nsec += left % 1000 * 1000000;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&h->cond, &h->lock, &t);
+    return true;
+}
+
+/* Nobody comes in any more; whoever is inside is about to leave. True: we are alone. */
+static bool wait_alone(hob_room *room) {
+    int64_t until = hob_hub_now() + ALONE_MS;
+    if (room->state != HOB_ROOM_OPEN) return false;
+    room->state = HOB_ROOM_CLOSING;
+    while (room->users > 1 && wait_until(room->hub, until)) {
+    }
+    if (room->users == 1) return true;
+    room->state = HOB_ROOM_OPEN;
+    hob_hub_ring(room->hub, hob_str_z(room->id));
+    return false;
+}
+
 int hob_hub_end(hob_room *room, hob_farewell how, hob_error *err) {
     hob_hub *h = room->hub;
     pthread_mutex_lock(&h->lock);
-    bool alone = room->users == 1 && room->state == HOB_ROOM_OPEN;
+    bool alone = wait_alone(room);
     room->users--;
-    if (alone) room->state = HOB_ROOM_CLOSING;
     pthread_cond_broadcast(&h->cond);
     pthread_mutex_unlock(&h->lock);
     if (!alone)
-        return hob_fail(err, HOB_EBUSY, 0, "another request is at work in session %s: try again",
-                        room->id);
+        return hob_fail(err, HOB_EBUSY, 0, "another request is at work in this session: try again");
     if (how == HOB_FAREWELL_CLOSE)
         hob_session_close(room->s);
     else
@@ -382,20 +410,6 @@ static hob_room *next_to_end(hob_hub *h) {
         if (room->state == HOB_ROOM_OPEN && !room->users) return room;
     }
     return NULL;
-}
-
-/* False: it is too late. */
-static bool wait_until(hob_hub *h, int64_t until) {
-    struct timespec t;
-    int64_t left = until - hob_hub_now();
-    if (left <= 0) return false;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += left / 1000;
-    t.tv_nsec += left % 1000 * 1000000;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&h->cond, &h->lock, &t);
-    return true;
 }
 
 void hob_hub_stop(hob_hub *h, int64_t timeout_ms) {

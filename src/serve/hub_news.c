@@ -75,10 +75,8 @@ void hob_hub_on_event(hob_event *e, void *hub) {
     hob_str id = hob_event_session(e);
     pthread_mutex_lock(&h->lock);
     hob_room *room = hob_map_get(h->rooms, id);
-    if (room)
-        note(room, e);
-    else
-        hob_hub_ring(h, id);
+    if (room) note(room, e);
+    if (!room || room->state != HOB_ROOM_OPEN) hob_hub_ring(h, id);
     if (changes_row(e) && !hob_list_empty(&h->listeners) && !h->poll_soon) {
         h->poll_soon = true;
         hob_loop_post(h->loop, &h->soon);

@@ -1,0 +1,171 @@
+/*
+ * What belongs to another is not there: every route with a session, for a caller of another tenant and for another
+ * principal of the same one, answers as it does for an id that nobody has. The routes come from the table of the
+ * server, so that a new one is asked, too.
+ */
+#include "support/check.h"
+#include "support/desk.h"
+
+#include "serve/http.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define OWN "00000000000000000000000000000own"
+#define OTHER "0000000000000000000000000000other"
+#define NEIGHBOUR "00000000000000000000000neighbour"
+
+#define ALL "'rights':['read','run','approve','admin']"
+
+static const char tokens[] =
+    "{'tokens':[{'name':'own','token':'" OWN "','tenant':'a','principal':'p'," ALL "},"
+    "{'name':'other','token':'" OTHER "','tenant':'b','principal':'p'," ALL "},"
+    "{'name':'neighbour','token':'" NEIGHBOUR "','tenant':'a','principal':'q'," ALL "}]}";
+
+static int setup(void **state) {
+    desk *d = hob_alloc(sizeof *d);
+    hob_buf b;
+    desk_init(d, "{'otherwise':[{'text':'hello'}]}");
+    hob_buf_init(&b, 4096);
+    for (const char *p = tokens; *p; p++) hob_buf_addc(&b, *p == '\'' ? '"' : *p);
+    hob_test_file(&d->folder, "tokens.json", hob_buf_str(&b));
+    hob_buf_finish(&b);
+    assert_int_equal(chmod(hob_test_path(&d->folder, "tokens.json"), 0600), 0);
+    d->so.token = NULL;
+    d->so.token_file = hob_dupz(hob_str_z(hob_test_path(&d->folder, "tokens.json")));
+    desk_start(d);
+    d->c.token = OWN;
+    *state = d;
+    return 0;
+}
+
+static int teardown(void **state) {
+    desk *d = *state;
+    char *file = (char *)(uintptr_t)d->so.token_file;
+    desk_finish(d);
+    hob_free(file);
+    hob_free(d);
+    return 0;
+}
+
+/* A body that the route would take from its own caller. */
+static const char *body_for(const char *path) {
+    static const struct {
+        const char *end, *body;
+    } bodies[] = {
+        {"/prompt", "{'text':'x'}"},
+        {"/steer", "{'text':'x'}"},
+        {"/follow_up", "{'text':'x'}"},
+        {"/move", "{'entry':''}"},
+        {"/rewind", "{'run':'x'}"},
+        {"/approvals/{call}", "{'approved':true}"},
+        {"/calls/{call}", "{'outcome':'ok','text':'x'}"},
+        {"/state", "{'delta':{'a':1}}"},
+    };
+    for (size_t i = 0; i < HOB_ARRAY_LEN(bodies); i++)
+        if (hob_str_ends(hob_str_z(path), hob_str_z(bodies[i].end))) return bodies[i].body;
+    return "{}";
+}
+
+/* "/api/sessions/{id}/runs/{run}" with the id in place, and "x" for every other parameter. */
+static void fill_in(char *out, size_t cap, const char *path, const char *id) {
+    hob_buf b;
+    hob_buf_init(&b, 4096);
+    for (const char *p = path; *p; p++) {
+        if (*p != '{') {
+            hob_buf_addc(&b, *p);
+            continue;
+        }
+        hob_buf_addz(&b, !strncmp(p, "{id}", 4) ? id : "x");
+        while (*p != '}') p++;
+    }
+    snprintf(out, cap, "%s", hob_buf_z(&b));
+    hob_buf_finish(&b);
+}
+
+static void ask(desk *d, const hob_route *r, const char *id, const char *token) {
+    char path[400];
+    bool get = !strcmp(r->method, "GET") || !strcmp(r->method, "DELETE");
+    fill_in(path, sizeof path, r->path, id);
+    d->c.token = token;
+    int status = client_call(&d->c, r->method, path, get ? NULL : body_for(r->path));
+    if (status != 404)
+        fail_msg("%s %s for %s: %d %s", r->method, path, token, status, hob_buf_z(&d->c.body));
+}
+
+static void test_serve_tenants__a_session_of_another_is_404_on_every_route(void **state) {
+    desk *d = *state;
+    size_t n, asked = 0;
+    const hob_route *routes = hob_routes(&n);
+    desk_session(d, "one");
+    for (size_t i = 0; i < n; i++) {
+        if (!strstr(routes[i].path, "/sessions/{id}")) continue;
+        ask(d, &routes[i], "one", OTHER);
+        ask(d, &routes[i], "one", NEIGHBOUR);
+        ask(d, &routes[i], "nobodys", OWN);
+        asked++;
+    }
+    assert_true(asked > 25);
+    d->c.token = OWN; /* and nothing happened to it */
+    assert_int_equal(desk_get(d, "/api/sessions/one"), 200);
+    assert_string_equal(client_field(&d->c, "last_seq"), "1");
+}
+
+/* The answer to a stranger says nothing that the answer to an id of nobody does not say. */
+static void test_serve_tenants__the_answer_does_not_tell_that_it_exists(void **state) {
+    desk *d = *state;
+    char text[600];
+    desk_session(d, "one");
+    d->c.token = OTHER;
+    assert_int_equal(desk_get(d, "/api/sessions/two"), 404);
+    snprintf(text, sizeof text, "%s", hob_buf_z(&d->c.body));
+    memcpy(strstr(text, "two"), "one", 3);
+    assert_int_equal(desk_get(d, "/api/sessions/one"), 404);
+    assert_string_equal(hob_buf_z(&d->c.body), text);
+}
+
+static void test_serve_tenants__lists_hold_ones_own_only(void **state) {
+    desk *d = *state;
+    static const char *const who[] = {OWN, OTHER, NEIGHBOUR};
+    static const char *const ids[] = {"s-own", "s-other", "s-neighbour"};
+    for (int i = 0; i < 3; i++) {
+        d->c.token = who[i];
+        desk_session(d, ids[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        d->c.token = who[i];
+        assert_int_equal(desk_get(d, "/api/sessions"), 200);
+        assert_string_equal(client_field(&d->c, "sessions.0.id"), ids[i]);
+        assert_string_equal(client_field(&d->c, "sessions.1.id"), "");
+        assert_int_equal(desk_get(d, "/api/sessions/%s", ids[i]), 200);
+    }
+}
+
+/* Rows of a live list are of one's own sessions, too. */
+static void test_serve_tenants__live_lists_hold_ones_own_only(void **state) {
+    desk *d = *state;
+    char id[100] = "";
+    tail *t = tail_open(d->port, OWN, "/api/sessions", NULL);
+    d->c.token = OTHER;
+    desk_session(d, "s-other");
+    assert_int_equal(desk_call(d, "DELETE", NULL, "/api/sessions/s-other"), 204);
+    d->c.token = OWN;
+    desk_session(d, "s-own");
+    assert_int_equal(tail_next(t), 1);
+    hob_json_field(tail_data(t), "id", id, sizeof id);
+    assert_string_equal(id, "s-own");
+    tail_close(t);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_tenants__##name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(a_session_of_another_is_404_on_every_route),
+        T(the_answer_does_not_tell_that_it_exists),
+        T(lists_hold_ones_own_only),
+        T(live_lists_hold_ones_own_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+/* Several clients and one session: what happens when it is busy, and who may decide. */
+#include "support/check.h"
+#include "support/desk.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char script[] =
+    "{'rules':[{'when':{'user':{'prefix':'write'},'step':1},'reply':[{'tool':'write','args':"
+    "{'path':'a.txt','content':'b'}}]},"
+    "{'when':{'user':{'prefix':'write'}},'reply':[{'text':'{{result}}'}]},"
+    "{'when':{'user':'hang'},'reply':[{'text':'so far'},{'wait':true}]},"
+    "{'when':{'user':'work','step':1},'reply':[{'tool':'bash','args':{'command':'sleep 0.3'}}]}],"
+    "'otherwise':[{'text':'hello there'}]}";
+
+static int setup(void **state) {
+    desk *d = hob_alloc(sizeof *d);
+    desk_init(d, script);
+    desk_start(d);
+    *state = d;
+    return 0;
+}
+
+static int teardown(void **state) {
+    desk *d = *state;
+    desk_finish(d);
+    hob_free(d);
+    return 0;
+}
+
+#define assert_status(d, call, wanted)                                                             \
+    do {                                                                                           \
+        int got_ = (call);                                                                         \
+        if (got_ != (wanted))                                                                      \
+            fail_msg("%d instead of %d: %s", got_, wanted, hob_buf_z(&(d)->c.body));               \
+    } while (0)
+#define assert_field(d, path, text) assert_string_equal(client_field(&(d)->c, path), text)
+
+/* ---- when_busy --------------------------------------------------------------------------------------------------- */
+
+static void begin_hanging(desk *d) {
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hang");
+    tail *t = desk_tail(d, "one", 0, "");
+    assert_true(tail_until(t, "text_delta"));
+    tail_close(t);
+}
+
+static void test_serve_work__reject_is_the_default(void **state) {
+    desk *d = *state;
+    begin_hanging(d);
+    assert_status(d, desk_post(d, "{'text':'hi'}", "/api/sessions/one/prompt"), 409);
+    assert_field(d, "error.code", "HOB_EBUSY");
+    assert_status(d, desk_post(d, "{'text':'hi','when_busy':'reject'}", "/api/sessions/one/prompt"),
+                  409);
+}
+
+static void test_serve_work__enqueue_waits_for_its_turn(void **state) {
+    desk *d = *state;
+    begin_hanging(d);
+    assert_status(
+        d, desk_post(d, "{'text':'hi','when_busy':'enqueue'}", "/api/sessions/one/prompt"), 202);
+    assert_field(d, "status", "queued");
+    assert_status(d, desk_post(d, "{'queue':'keep'}", "/api/sessions/one/cancel"), 204);
+    desk_settle(d, "one");
+    assert_status(d, desk_get(d, "/api/sessions/one"), 200);
+    assert_string_not_equal(client_field(&d->c, "live.follow_ups.0"), "");
+    assert_status(
+        d, desk_post(d, "{'text':'hi','when_busy':'enqueue'}", "/api/sessions/one/prompt"), 202);
+    assert_field(d, "status", "started"); /* nothing was under way */
+}
+
+static void test_serve_work__interrupt_stops_what_runs(void **state) {
+    desk *d = *state;
+    begin_hanging(d);
+    assert_status(
+        d, desk_post(d, "{'text':'hi','when_busy':'interrupt'}", "/api/sessions/one/prompt"), 202);
+    assert_field(d, "status", "started");
+    desk_settle(d, "one");
+    assert_status(d, desk_get(d, "/api/sessions/one/runs"), 200);
+    assert_field(d, "runs.0.status", "completed");
+    assert_field(d, "runs.1.status", "cancelled");
+}
+
+static void test_serve_work__steer_joins_the_run(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, desk_post(d, "{'text':'hi','when_busy':'steer'}", "/api/sessions/one/prompt"),
+                  202);
+    assert_field(d, "status", "started");
+    desk_settle(d, "one");
+    assert_status(d, desk_call(d, "PATCH", "{'title':'x'}", "/api/sessions/one"), 200);
+    desk_prompt(d, "one", "hang");
+    assert_status(d, desk_post(d, "{'text':'hi','when_busy':'steer'}", "/api/sessions/one/prompt"),
+                  202);
+    assert_field(d, "status", "steering");
+}
+
+enum { CLIENTS = 8, EACH = 5 };
+
+typedef struct talker {
+    desk *d;
+    int started, queued, other;
+} talker;
+
+static void *talk(void *user) {
+    talker *t = user;
+    client c;
+    client_init(&c, t->d->port, DESK_TOKEN);
+    for (int i = 0; i < EACH; i++) {
+        int status = client_call(&c, "POST", "/api/sessions/one/prompt",
+                                 "{'text':'hi','when_busy':'enqueue'}");
+        const char *became = client_field(&c, "status");
+        if (status == 202 && !strcmp(became, "started"))
+            t->started++;
+        else if (status == 202 && !strcmp(became, "queued"))
+            t->queued++;
+        else
+            t->other++;
+    }
+    client_finish(&c);
+    return NULL;
+}
+
+static void test_serve_work__no_message_of_many_clients_is_lost(void **state) {
+    desk *d = *state;
+    static talker t[CLIENTS];
+    pthread_t threads[CLIENTS];
+    int started = 0, queued = 0, said = 0;
+    desk_session(d, "one");
+    for (int i = 0; i < CLIENTS; i++) {
+        t[i] = (talker){.d = d};
+        pthread_create(&threads[i], NULL, talk, &t[i]);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        pthread_join(threads[i], NULL);
+        started += t[i].started;
+        queued += t[i].queued;
+        assert_int_equal(t[i].other, 0);
+    }
+    assert_int_equal(started + queued, CLIENTS * EACH);
+    tail *s = desk_tail(d, "one", 0, "");
+    while (said < CLIENTS * EACH && tail_next(s)) said += !strcmp(tail_event(s), "user_message");
+    assert_int_equal(said, CLIENTS * EACH);
+    tail_close(s);
+}
+
+/* ---- approvals ----------------------------------------------------------------------------------------------------- */
+
+static void begin_asking(desk *d, char call[100]) {
+    desk_session(d, "one");
+    desk_prompt(d, "one", "write it");
+    tail *t = desk_tail(d, "one", 0, "");
+    assert_true(tail_until(t, "approval_requested"));
+    hob_json_field(tail_data(t), "data.call", call, 100);
+    tail_close(t);
+}
+
+static void test_serve_work__an_approval_is_listed_and_answered(void **state) {
+    desk *d = *state;
+    char call[100];
+    begin_asking(d, call);
+    assert_status(d, desk_get(d, "/api/sessions/one/approvals"), 200);
+    assert_field(d, "approvals.0.call", call);
+    assert_field(d, "approvals.0.args.path", "a.txt");
+    assert_status(d, desk_post(d, "{'approved':'yes'}", "/api/sessions/one/approvals/%s", call),
+                  400);
+    assert_status(d, desk_post(d, "{'approved':true}", "/api/sessions/one/approvals/nope"), 404);
+    assert_status(d, desk_post(d, "{'approved':true}", "/api/sessions/one/approvals/%s", call),
+                  204);
+    desk_settle(d, "one");
+    assert_str(hob_test_content(&d->folder, "a.txt"), "b");
+    assert_status(d, desk_get(d, "/api/sessions/one/approvals"), 200);
+    assert_field(d, "approvals.0.call", "");
+}
+
+static void test_serve_work__an_approval_is_answered_once(void **state) {
+    desk *d = *state;
+    char call[100];
+    begin_asking(d, call);
+    assert_status(
+        d, desk_post(d, "{'approved':false,'reason':'no'}", "/api/sessions/one/approvals/%s", call),
+        204);
+    assert_status(d, desk_post(d, "{'approved':true}", "/api/sessions/one/approvals/%s", call),
+                  409);
+    assert_field(d, "error.code", "already_decided");
+    assert_field(d, "error.approved", "false");
+    desk_settle(d, "one");
+    assert_status(d, desk_post(d, "{'approved':true}", "/api/sessions/one/approvals/%s", call),
+                  409);
+    assert_int_equal(hob_test_content(&d->folder, "a.txt").n, 0);
+}
+
+static void test_serve_work__an_approval_after_a_cancel_is_late(void **state) {
+    desk *d = *state;
+    char call[100];
+    begin_asking(d, call);
+    assert_status(d, desk_post(d, "{}", "/api/sessions/one/cancel"), 204);
+    desk_settle(d, "one");
+    assert_status(d, desk_post(d, "{'approved':true}", "/api/sessions/one/approvals/%s", call),
+                  409);
+    assert_field(d, "error.approved", "false");
+    assert_int_equal(hob_test_content(&d->folder, "a.txt").n, 0);
+}
+
+typedef struct voter {
+    desk *d;
+    const char *call;
+    bool approve;
+    int status;
+} voter;
+
+static void *vote(void *user) {
+    voter *v = user;
+    client c;
+    char path[200];
+    client_init(&c, v->d->port, DESK_TOKEN);
+    snprintf(path, sizeof path, "/api/sessions/one/approvals/%s", v->call);
+    v->status =
+        client_call(&c, "POST", path, v->approve ? "{'approved':true}" : "{'approved':false}");
+    client_finish(&c);
+    return NULL;
+}
+
+static void test_serve_work__of_two_clients_one_decides(void **state) {
+    desk *d = *state;
+    char call[100];
+    voter v[6];
+    pthread_t threads[6];
+    int won = 0, lost = 0, approved = 0;
+    begin_asking(d, call);
+    for (int i = 0; i < 6; i++) {
+        v[i] = (voter){.d = d, .call = call, .approve = i % 2};
+        pthread_create(&threads[i], NULL, vote, &v[i]);
+    }
+    for (int i = 0; i < 6; i++) {
+        pthread_join(threads[i], NULL);
+        won += v[i].status == 204;
+        lost += v[i].status == 409;
+        approved += v[i].status == 204 && v[i].approve;
+    }
+    assert_int_equal(won, 1);
+    assert_int_equal(lost, 5);
+    desk_settle(d, "one");
+    assert_int_equal(hob_test_content(&d->folder, "a.txt").n, approved ? 1 : 0);
+}
+
+static void test_serve_work__an_approval_survives_a_restart(void **state) {
+    desk *d = *state;
+    char call[100];
+    begin_asking(d, call);
+    desk_stop(d);
+    desk_start(d);
+    assert_status(d, desk_get(d, "/api/sessions/one/approvals"), 200);
+    assert_field(d, "approvals.0.call", call);
+    assert_status(d, desk_post(d, "{'approved':true}", "/api/sessions/one/approvals/%s", call),
+                  204);
+    desk_settle(d, "one");
+    assert_str(hob_test_content(&d->folder, "a.txt"), "b");
+}
+
+/* ---- restarts ------------------------------------------------------------------------------------------------------------ */
+
+static void test_serve_work__what_a_terminal_left_is_the_terminals(void **state) {
+    desk *d = *state;
+    hob_session *s;
+    hob_session_opts o = HOB_SESSION_OPTS_INIT;
+    o.id = "mine";
+    o.cwd = d->folder.path;
+    assert_ok(hob_session_create(d->rt, &o, &s, &d->err), d->err);
+    assert_ok(hob_session_prompt(s, HOB_STR("hang"), &d->err), d->err);
+    hob_session_detach(s);
+    desk_stop(d);
+    desk_start(d);
+    while (desk_get(d, "/readyz") != 200) {
+    }
+    assert_status(d, desk_get(d, "/api/sessions/mine"), 200);
+    assert_field(d, "live", "null");
+    assert_field(d, "owner", "");
+    assert_status(d, desk_get(d, "/api/sessions/mine/runs"), 200);
+    char run[100];
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "runs.0.id"));
+    assert_status(d, desk_post(d, NULL, "/api/sessions/mine/runs/%s/resume", run), 202);
+    assert_string_not_equal(client_field(&d->c, "run_id"), run);
+    assert_status(d, desk_post(d, "{}", "/api/sessions/mine/cancel"), 204);
+    desk_settle(d, "mine");
+}
+
+static void test_serve_work__a_session_that_is_open_elsewhere_names_its_owner(void **state) {
+    desk *d = *state;
+    hob_runtime *rt;
+    hob_session *s;
+    hob_session_opts o = HOB_SESSION_OPTS_INIT;
+    o.id = "mine";
+    assert_ok(hob_runtime_create(&d->ro, &rt, &d->err), d->err);
+    assert_ok(hob_session_create(rt, &o, &s, &d->err), d->err);
+    assert_ok(hob_session_save(s, &d->err), d->err);
+    assert_status(d, desk_post(d, "{'text':'hi'}", "/api/sessions/mine/prompt"), 409);
+    assert_field(d, "error.code", "HOB_EBUSY");
+    assert_status(d, desk_get(d, "/api/sessions/mine/messages"), 200); /* looking takes nothing */
+    hob_session_detach(s);
+    assert_status(d, desk_post(d, "{'text':'hi'}", "/api/sessions/mine/prompt"), 202);
+    desk_settle(d, "mine");
+    hob_runtime_destroy(rt);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_work__##name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(reject_is_the_default),
+        T(enqueue_waits_for_its_turn),
+        T(interrupt_stops_what_runs),
+        T(steer_joins_the_run),
+        T(no_message_of_many_clients_is_lost),
+        T(an_approval_is_listed_and_answered),
+        T(an_approval_is_answered_once),
+        T(an_approval_after_a_cancel_is_late),
+        T(of_two_clients_one_decides),
+        T(an_approval_survives_a_restart),
+        T(what_a_terminal_left_is_the_terminals),
+        T(a_session_that_is_open_elsewhere_names_its_owner),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
