@@ -45,6 +45,21 @@ HOB_API int hob_runtime_fork_session(hob_runtime *rt, const hob_fork_opts *o, ho
 HOB_API int hob_runtime_cancel_run(hob_runtime *rt, const char *run, const hob_tenant *of,
                                    hob_error *err);
 
+typedef struct hob_search_opts {
+    size_t size;
+    const char *query;    /* all of its words must be there; the last may be the beginning of one */
+    const hob_tenant *of; /* NULL = hob's own: a search is always of one application and user */
+    const char *cursor;
+    size_t limit; /* 0 = 20 */
+} hob_search_opts;
+#define HOB_SEARCH_OPTS_INIT                                                                       \
+    { .size = sizeof(hob_search_opts) }
+/* Messages of user and model, and titles, that have these words, newest first: rows {"session","title","cwd","parent"?,
+ * "role","seq"?,"time","snippet"}. Words are compared as hob/memory.h does. The first search of a store reads all that it
+ * is about, later ones what is new. */
+HOB_API int hob_runtime_search(hob_runtime *rt, const hob_search_opts *o, hob_page **out,
+                               hob_error *err);
+
 /* Stored events of one run with seq > after, as hob_runtime_events gives those of a session. */
 HOB_API int hob_runtime_run_events(hob_runtime *rt, const char *run, uint64_t after, size_t limit,
                                    hob_page **out, hob_error *err);

@@ -20,6 +20,10 @@ void hob_words_finish(hob_words *w) {
     *w = (hob_words){NULL, 0};
 }
 
+void hob_words_join(hob_buf *out, const hob_words *w, size_t first) {
+    for (size_t i = first; i < w->n; i++) hob_buf_addf(out, "%s%s", i > first ? " " : "", w->at[i]);
+}
+
 /* ---- finding an option ----------------------------------------------------------------------- */
 
 static const hob_opt *find_letter(hob_opts t, char letter) {

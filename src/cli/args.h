@@ -57,5 +57,7 @@ typedef struct hob_opts {
 int hob_args_parse(hob_opts table, char *const *argv, void *into, hob_rest *rest, hob_error *err);
 void hob_words_add(hob_words *w, const char *word);
 void hob_words_finish(hob_words *w);
+void hob_words_join(hob_buf *out, const hob_words *w,
+                    size_t first); /* from there on, with blanks */
 
 #endif

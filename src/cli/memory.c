@@ -89,13 +89,6 @@ static hob_memory_query query_of(const memory_opts *o) {
     return q;
 }
 
-static void join_words(hob_buf *out, const hob_words *w) {
-    for (size_t i = 0; i < w->n; i++) {
-        if (i) hob_buf_addc(out, ' ');
-        hob_buf_addz(out, w->at[i]);
-    }
-}
-
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
 static int list(void *job, hob_error *err) {
@@ -112,7 +105,7 @@ static int search(void *job, hob_error *err) {
     hob_memory_query q = query_of(d->o);
     hob_buf words;
     hob_buf_init(&words, 1u << 20);
-    join_words(&words, d->words);
+    hob_words_join(&words, d->words, 0);
     q.text = hob_buf_str(&words);
     int code = print(d, &q, err);
     hob_buf_finish(&words);
@@ -143,7 +136,7 @@ static int add(void *job, hob_error *err) {
     char id[HOB_MEMORY_ID_SIZE];
     hob_buf words;
     hob_buf_init(&words, 1u << 20);
-    join_words(&words, d->words);
+    hob_words_join(&words, d->words, 0);
     item.text = hob_buf_str(&words);
     item.kind = d->o->kind;
     item.tags = d->o->tags.at;

@@ -10,8 +10,8 @@
 static const hob_opt table[] = {
     {0, "json", HOB_OPT_FLAG, AT(json), NULL, "one JSON object a line"},
     {0, "all", HOB_OPT_FLAG, AT(all), NULL, "list: of every folder, and sub-agents"},
-    {0, "limit", HOB_OPT_COUNT, AT(limit), "N", "list: rows at most (50)"},
-    {0, "cursor", HOB_OPT_TEXT, AT(cursor), "CURSOR", "list: go on from here"},
+    {0, "limit", HOB_OPT_COUNT, AT(limit), "N", "list, search: rows at most (50, 20)"},
+    {0, "cursor", HOB_OPT_TEXT, AT(cursor), "CURSOR", "list, search: go on from here"},
     {0, "app", HOB_OPT_TEXT, AT(app), "NAME", "only of this application"},
     {0, "user", HOB_OPT_TEXT, AT(user), "ID", "only of this user of it (--app, else hob)"},
     {0, "at", HOB_OPT_TEXT, AT(entry), "ENTRY", "fork: up to this message (e12; show -v has them)"},
@@ -162,6 +162,7 @@ static int show(void *job, hob_error *err) {
 
 static const hob_verb verbs[] = {
     {"list", 0, 0, list},
+    {"search", 1, SIZE_MAX, hob_sessions_search},
     {"show", 0, 1, show},
     {"state", 0, 1, hob_sessions_state},
     {"tree", 0, 1, hob_sessions_tree},
@@ -198,7 +199,7 @@ static int run(hob_cli *cli, char *const *argv) {
 const hob_command hob_command_sessions = {
     .name = "sessions",
     .usage =
-        "sessions list | show [ID] | state [ID] | tree [ID] | fork [ID] | rename ID TITLE | delete ID...",
+        "sessions list | search WORDS | show [ID] | state [ID] | tree [ID] | fork [ID] | rename ID TITLE | delete ID...",
     .summary = "stored sessions: what happened in one, copies, titles, an end",
     .opts = &opts,
     .run = run,

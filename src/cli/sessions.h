@@ -35,5 +35,6 @@ int hob_sessions_tree(void *job, hob_error *err);
 int hob_sessions_fork(void *job, hob_error *err);
 int hob_sessions_rename(void *job, hob_error *err);
 int hob_sessions_delete(void *job, hob_error *err);
+int hob_sessions_search(void *job, hob_error *err); /* sessions_search.c */
 
 #endif

@@ -32,8 +32,7 @@ int hob_sessions_rename(void *job, hob_error *err) {
     int code = hob_sessions_find_id(j, hob_sessions_word(j, 0), &id, err);
     if (code < 0) return code;
     hob_buf_init(&title, 1u << 20);
-    for (size_t i = 1; i < j->words->n; i++)
-        hob_buf_addf(&title, "%s%s", i > 1 ? " " : "", j->words->at[i]);
+    hob_words_join(&title, j->words, 1);
     code = hob_runtime_rename_session(j->cli->rt, id, &j->of, hob_buf_str(&title), err);
     hob_buf_finish(&title);
     hob_free(id);

@@ -26,6 +26,7 @@ bool hob_store_req_reads(const hob_store_req *r) {
     case HOB_OP_RELEASE:
     case HOB_OP_COMMIT:
     case HOB_OP_CLAIM:
+    case HOB_OP_SEARCH:
     case HOB_OP_REMOVE: break;
     }
     return false;
@@ -67,6 +68,7 @@ void hob_store_req_finish(hob_store_req *r) {
     case HOB_OP_ARTIFACTS:
         r->call.artifacts(r->code, err, r->artifacts, n, r->next, r->user);
         break;
+    case HOB_OP_SEARCH: r->call.hits(r->code, err, r->hits, n, r->next, r->user); break;
     case HOB_OP_CLAIM: r->call.claim(r->code, err, r->versions, n, r->user); break;
     }
     hob_arena_destroy(r->mem);

@@ -226,6 +226,7 @@ static int carry_out(hob_ram *m, hob_store_req *r) {
     case HOB_OP_STATES: return hob_ram_states(m, r);
     case HOB_OP_SESSIONS: return hob_ram_sessions(m, r);
     case HOB_OP_RUNS: return hob_ram_runs(m, r);
+    case HOB_OP_SEARCH: return hob_ram_search(m, r);
     case HOB_OP_REMOVE: return erase(m, r);
     case HOB_OP_MEMORIES: return hob_ram_memories(m, r);
     case HOB_OP_ARTIFACTS: return hob_ram_artifacts(m, r);

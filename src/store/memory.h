@@ -38,6 +38,7 @@ typedef struct hob_ram {
 int hob_ram_read(hob_ram *m, hob_store_req *r);
 int hob_ram_sessions(hob_ram *m, hob_store_req *r);
 int hob_ram_runs(hob_ram *m, hob_store_req *r);
+int hob_ram_search(hob_ram *m, hob_store_req *r); /* memory_search.c */
 int hob_ram_states(hob_ram *m, hob_store_req *r);
 void hob_ram_put_state(hob_ram *m, const hob_store_state *state);
 

@@ -114,11 +114,17 @@ static void pack_query(pack *p, hob_store_query *q) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) pack_str(p, all[i]);
 }
 
+static void pack_look(pack *p, hob_store_search *q) {
+    hob_str *all[] = {&q->app, &q->user, &q->query, &q->cursor};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) pack_str(p, all[i]);
+}
+
 static void pack_request(pack *p, hob_store_req *r) {
     pack_bytes(p, r, sizeof(*r), alignof(max_align_t));
     if (p->base) r = (hob_store_req *)(void *)p->base;
     pack_str(p, &r->session);
     pack_query(p, &r->query);
+    pack_look(p, &r->look);
     pack_str(p, &r->app);
     pack_str(p, &r->tenant);
     pack_row(p, &r->row);
@@ -140,6 +146,7 @@ static void strip(hob_store_req *r) {
     r->appends = NULL;
     r->nappends = r->nevents = r->bytes = 0;
     r->query = (hob_store_query){0};
+    r->look = (hob_store_search){0};
     r->app = r->tenant = HOB_STR_NULL;
     r->changes = NULL;
     r->nchanges = 0;

@@ -41,7 +41,8 @@ typedef enum hob_store_op {
     HOB_OP_REMOVE,
     HOB_OP_MEMORIES,
     HOB_OP_ARTIFACTS,
-    HOB_OP_CLAIM
+    HOB_OP_CLAIM,
+    HOB_OP_SEARCH
 } hob_store_op;
 
 typedef struct hob_store_front hob_store_front;
@@ -69,6 +70,8 @@ typedef struct hob_store_req {
     hob_str *names;                 /* to claim */
     size_t nnames;
 
+    hob_store_search look;
+
     /* answer; what it points to lives in mem or in the store */
     int code;
     hob_error *err;
@@ -82,6 +85,7 @@ typedef struct hob_store_req {
     hob_store_tenant stats;
     hob_store_artifact *artifacts;
     int64_t *versions; /* claimed */
+    hob_store_hit *hits;
     size_t n;
     int more;
     hob_str next;
@@ -97,6 +101,7 @@ typedef struct hob_store_req {
         hob_store_memories_fn memories;
         hob_store_artifacts_fn artifacts;
         hob_store_claim_fn claim;
+        hob_store_hits_fn hits;
     } call;
     void *user;
 
@@ -105,6 +110,8 @@ typedef struct hob_store_req {
     bool refused;               /* its inputs were wrong: it is only answered */
     bool started;               /* a read that was handed to a thread */
     bool at_writer;             /* a read that the writer does itself */
+    bool again;                 /* a search: one slice was done, and there is more to take in */
+    int64_t reached;            /* … sessions up to this number are */
     struct hob_store_read *job; /* the read on its way through the pool */
     unsigned char *hashes;      /* SHA-256 of each event and artifact that becomes a blob */
 } hob_store_req;
@@ -141,6 +148,9 @@ void hob_store_front_artifacts(hob_store *s, const hob_store_artifact_query *q,
 void hob_store_front_claim(hob_store *s, const hob_store_artifact_query *where,
                            const hob_str *names, size_t n, hob_store_claim_fn done, void *user);
 
+void hob_store_front_search(hob_store *s, const hob_store_search *q, hob_store_hits_fn done,
+                            void *user); /* search.c */
+
 /* For the table of a store; only close is its own. */
 #define HOB_STORE_FRONT_OPS                                                                        \
     .own = hob_store_front_own, .release = hob_store_front_release,                                \
@@ -148,7 +158,8 @@ void hob_store_front_claim(hob_store *s, const hob_store_artifact_query *where,
     .recall = hob_store_front_recall, .sessions = hob_store_front_sessions,                        \
     .runs = hob_store_front_runs, .states = hob_store_front_states,                                \
     .remove = hob_store_front_remove, .memories = hob_store_front_memories,                        \
-    .artifacts = hob_store_front_artifacts, .claim = hob_store_front_claim
+    .artifacts = hob_store_front_artifacts, .claim = hob_store_front_claim,                        \
+    .search = hob_store_front_search
 
 hob_error *hob_store_req_err(hob_store_req *r);   /* to be filled by hob_fail */
 hob_arena *hob_store_req_mem(hob_store_req *r);   /* for the answer */

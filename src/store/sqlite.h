@@ -59,7 +59,7 @@ int hob_sqlite_damaged(const hob_sqlite_conn *c, const char *what, hob_error *er
 
 /* ---- sqlite_schema.c ---------------------------------------------------------------------- */
 
-enum { HOB_SQLITE_VERSION = 7, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
+enum { HOB_SQLITE_VERSION = 8, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
 
 int hob_sqlite_migrate(hob_sqlite_conn *c, hob_error *err); /* HOB_EVERSION: the file is newer */
 int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err);  /* cheap: what an open can afford */
@@ -179,6 +179,14 @@ sqlite3_stmt *hob_sqlite_at(hob_sqlite_conn *c, int sql, const hob_sqlite_place 
 /* The one number that it answers, `otherwise` for none. 0 or -1; `st` may be NULL. */
 int hob_sqlite_ask_at(sqlite3_stmt *st, int64_t *out, int64_t otherwise);
 
+/* ---- sqlite_search.c ---------------------------------------------------------------------- */
+
+/* Inside a transaction of the writer: a slice of what the index lacks, or the answer. 0 or -1. */
+int hob_sqlite_search(hob_sqlite *s, hob_store_req *r);
+int hob_sqlite_search_erase(hob_sqlite_conn *c, int64_t doc);
+/* Some documents of a session that is gone. 1: perhaps there are more. */
+int hob_sqlite_search_purge(hob_sqlite_conn *c, int64_t session);
+
 /* ---- sqlite_keep.c: between groups -------------------------------------------------------- */
 
 void hob_sqlite_checkpoint(hob_sqlite *s);                    /* if the WAL is long */
@@ -203,6 +211,9 @@ int hob_sqlite_read_states(hob_sqlite_conn *c, hob_store_req *r);
 void hob_sqlite_read(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r); /* sets r->code */
 void hob_sqlite_read_any(hob_sqlite *s, hob_store_req *r); /* with a connection of its own */
 void hob_sqlite_readers_close(hob_sqlite *s);              /* the idle ones; others when they end */
+/* The line of one event, not checked. 0 or -1. */
+int hob_sqlite_event(hob_sqlite_conn *c, int64_t session, uint64_t seq, hob_arena *mem,
+                     hob_str *out);
 hob_str hob_sqlite_bytes(sqlite3_stmt *st, int at, hob_arena *mem); /* of a column, copied */
 int hob_sqlite_read_blob(hob_sqlite_conn *c, int64_t num, hob_arena *mem, hob_str *out,
                          hob_error *err);

@@ -270,6 +270,7 @@ int hob_sqlite_apply(hob_sqlite *s, hob_store_req *r) {
     case HOB_OP_OWN: return hob_sqlite_own(s, r);
     case HOB_OP_RELEASE: return hob_sqlite_release(s, r);
     case HOB_OP_REMOVE: return hob_sqlite_remove(s, r);
+    case HOB_OP_SEARCH: return hob_sqlite_search(s, r);
     case HOB_OP_CLAIM: return hob_sqlite_claim(s, r);
     case HOB_OP_READ:
     case HOB_OP_RECALL:

@@ -95,6 +95,7 @@ static int purge_piece(hob_sqlite *s, int64_t session) {
         rc = run_with(c, HOB_SQL_TRASH_BLOB, blob);
     }
     hob_buf_finish(&blobs);
+    if (rc == 0 && cut < 0) rc = hob_sqlite_search_purge(c, session);
     if (rc == 0 && cut < 0) rc = hob_sqlite_artifacts_purge(c, session);
     if (rc > 0) return 0; /* the rest of them next time */
     if (rc == 0 && cut < 0) rc = run_with(c, HOB_SQL_PARTS_DELETE, session);

@@ -137,8 +137,9 @@ int hob_sqlite_release(hob_sqlite *s, hob_store_req *r) {
 
 /* The session is gone at once; its events follow piece by piece (sqlite_keep.c). */
 int hob_sqlite_remove(hob_sqlite *s, hob_store_req *r) {
-    static const int steps[] = {HOB_SQL_RUN_DELETE, HOB_SQL_TRASH_ADD, HOB_SQL_SNAPSHOT_DELETE,
-                                HOB_SQL_HEAD_DELETE, HOB_SQL_SESSION_DELETE};
+    static const int steps[] = {HOB_SQL_RUN_DELETE,         HOB_SQL_TRASH_ADD,
+                                HOB_SQL_SEARCH_HEAD_DELETE, HOB_SQL_SNAPSHOT_DELETE,
+                                HOB_SQL_HEAD_DELETE,        HOB_SQL_SESSION_DELETE};
     holder h;
     if (look(s, r, &h) < 0) return -1;
     if (!h.num)

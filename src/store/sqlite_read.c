@@ -76,6 +76,20 @@ int hob_sqlite_read_blob(hob_sqlite_conn *c, int64_t num, hob_arena *mem, hob_st
     return rc;
 }
 
+int hob_sqlite_event(hob_sqlite_conn *c, int64_t session, uint64_t seq, hob_arena *mem,
+                     hob_str *out) {
+    sqlite3_stmt *st = hob_sqlite_stmt(c, HOB_SQL_EVENT_ONE);
+    if (!st) return -1;
+    sqlite3_bind_int64(st, 1, session);
+    sqlite3_bind_int64(st, 2, (int64_t)seq);
+    int step = sqlite3_step(st), rc = 0;
+    if (step == SQLITE_ROW && sqlite3_column_type(st, 1) == SQLITE_NULL)
+        *out = hob_sqlite_bytes(st, 0, mem);
+    else if (step == SQLITE_ROW)
+        rc = hob_sqlite_read_blob(c, sqlite3_column_int64(st, 1), mem, out, NULL);
+    return hob_sqlite_end(st, step) < 0 || rc < 0 ? -1 : 0;
+}
+
 static int event_row(hob_sqlite_conn *c, sqlite3_stmt *st, hob_store_req *r, uint64_t seq) {
     hob_error *err = hob_store_req_err(r);
     hob_store_event *e = &r->events[r->n];
@@ -231,6 +245,7 @@ static int carry_out(hob_sqlite *s, hob_sqlite_conn *c, hob_store_req *r) {
     case HOB_OP_CLAIM:
     case HOB_OP_COMMIT:
     case HOB_OP_RELEASE:
+    case HOB_OP_SEARCH:
     case HOB_OP_REMOVE: break; /* not here */
     }
     return HOB_EINVAL;

@@ -112,9 +112,23 @@ static const char version_7[] =
     "CREATE INDEX artifact_blob ON artifact(blob) WHERE blob IS NOT NULL;"
     "CREATE INDEX artifact_owner ON artifact(owner) WHERE owner IS NOT NULL;";
 
+/* What is found by its words (sqlite_search.c). Documents are filled in by whoever searches first. */
+static const char version_8[] =
+    "CREATE TABLE search_tenant("
+    " num INTEGER PRIMARY KEY, app TEXT NOT NULL, user TEXT NOT NULL, UNIQUE(app, user));"
+    "CREATE TABLE search_head("
+    " session INTEGER PRIMARY KEY, seq INTEGER NOT NULL, title TEXT NOT NULL);"
+    "CREATE TABLE search_doc("
+    " num INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL,"
+    " terms TEXT NOT NULL);"
+    "CREATE INDEX search_doc_session ON search_doc(session, seq);"
+    "CREATE VIRTUAL TABLE search_terms USING fts5("
+    " terms, content='search_doc', content_rowid='num', tokenize='ascii', detail='none',"
+    " columnsize=0);";
+
 /* steps[n] leads from version n to n + 1 */
 static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3, version_4,
-                                                      version_5, version_6, version_7};
+                                                      version_5, version_6, version_7, version_8};
 
 static int ask(hob_sqlite_conn *c, const char *sql, int64_t *out) {
     sqlite3_stmt *st;

@@ -7,10 +7,13 @@
 #ifndef HOB_SRC_STORE_SQLITE_SQL_H
 #define HOB_SRC_STORE_SQLITE_SQL_H
 
+#define HOB_SQL_SESSION_COLUMNS 18 /* and from there on what `from` adds to them */
+#define HOB_SQL_SESSION_OF(from)                                                                   \
+    "SELECT s.num, s.id, s.cwd, s.title, s.model, s.parent, s.state, owner, s.owner_name, "        \
+    "s.owner_pid, epoch, s.created_ms, s.updated_ms, last_seq, s.messages, s.child, s.app, "       \
+    "s.user" from
 #define HOB_SQL_SESSION                                                                            \
-    "SELECT num, id, cwd, title, model, parent, state, owner, owner_name, owner_pid, epoch, "      \
-    "created_ms, updated_ms, last_seq, messages, child, app, user "                                \
-    "FROM session CROSS JOIN head ON head.session = session.num WHERE "
+    HOB_SQL_SESSION_OF(" FROM session s CROSS JOIN head ON head.session = s.num WHERE ")
 #define HOB_SQL_RUN                                                                                \
     "r.num, r.id, s.id, r.status, r.reason, r.prompt, r.started_ms, r.finished_ms, h.owner, "      \
     "s.owner_name, r.app, r.user FROM run r CROSS JOIN session s ON s.num = r.session "            \
@@ -115,6 +118,33 @@
                     "r.session = (SELECT num FROM session WHERE id = ?4) AND "                                               \
                     "(?5 IS NULL OR r.status = ?5) AND " HOB_SQL_RUN_PAGE)                                                   \
     X(RUN_BY_ID, "SELECT " HOB_SQL_RUN HOB_SQL_RUN_TENANT "r.id = ?4 AND " HOB_SQL_RUN_PAGE)                                 \
+    X(SEARCH_TENANT, "SELECT num FROM search_tenant WHERE app = ?1 AND user = ?2")                                           \
+    X(SEARCH_TENANT_ADD, "INSERT OR IGNORE INTO search_tenant(app, user) VALUES(?1, ?2)")                                    \
+    X(SEARCH_BEHIND,                                                                                                         \
+      "SELECT s.num, h.last_seq, coalesce(i.seq, 0), s.updated_ms, s.title <> coalesce(i.title, ''), "                       \
+      "s.title FROM session s CROSS JOIN head h ON h.session = s.num "                                                       \
+      "LEFT JOIN search_head i ON i.session = s.num WHERE s.app = ?1 AND s.user = ?2 AND "                                   \
+      "s.num > ?3 AND (h.last_seq > coalesce(i.seq, 0) OR s.title <> coalesce(i.title, '')) "                                \
+      "ORDER BY s.num LIMIT 1")                                                                                              \
+    X(SEARCH_HEAD_PUT,                                                                                                       \
+      "INSERT OR REPLACE INTO search_head(session, seq, title) VALUES(?1, ?2, ?3)")                                          \
+    X(SEARCH_HEAD_DELETE, "DELETE FROM search_head WHERE session = ?1")                                                      \
+    X(SEARCH_DOC_ADD,                                                                                                        \
+      "INSERT OR IGNORE INTO search_doc(num, session, seq, terms) VALUES(?1, ?2, ?3, ?4)")                                   \
+    X(SEARCH_TERMS_ADD,                                                                                                      \
+      "INSERT INTO search_terms(rowid, terms) SELECT num, terms FROM search_doc "                                            \
+      "WHERE num = ?1")                                                                                                      \
+    X(SEARCH_TERMS_DELETE, "INSERT INTO search_terms(search_terms, rowid, terms) "                                           \
+                           "SELECT 'delete', num, terms FROM search_doc WHERE num = ?1")                                     \
+    X(SEARCH_DOC_DELETE, "DELETE FROM search_doc WHERE num = ?1")                                                            \
+    X(SEARCH_DOCS_OF, "SELECT num FROM search_doc WHERE session = ?1 LIMIT 128")                                             \
+    X(SEARCH_TITLE_DOC, "SELECT num FROM search_doc WHERE session = ?1 AND seq = 0")                                         \
+    X(SEARCH_MATCH, "SELECT rowid FROM search_terms WHERE search_terms MATCH ?1 AND rowid < ?2 "                             \
+                    "ORDER BY rowid DESC")                                                                                   \
+    X(SEARCH_DOC,                                                                                                            \
+      HOB_SQL_SESSION_OF(", d.seq FROM search_doc d CROSS JOIN session s ON s.num = d.session "                              \
+                         "CROSS JOIN head ON head.session = s.num ") "WHERE d.num = ?1")                                     \
+    X(EVENT_ONE, "SELECT body, blob FROM event WHERE session = ?1 AND seq = ?2")                                             \
     X(TENANT_FIND, "SELECT num, items, bytes FROM tenant WHERE app = ?1 AND user = ?2")                                      \
     X(TENANT_ADD, "INSERT INTO tenant(app, user, items, bytes) VALUES(?1, ?2, 0, 0)")                                        \
     X(TENANT_COUNT, "UPDATE tenant SET items = items + ?2, bytes = bytes + ?3 WHERE num = ?1")                               \

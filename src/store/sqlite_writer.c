@@ -44,8 +44,9 @@ static void acknowledge(hob_sqlite *s, hob_list *group) {
     if (hob_list_empty(group)) return;
     pthread_mutex_lock(&s->mu);
     HOB_LIST_EACH_SAFE (it, group) {
+        hob_store_req *r = HOB_CONTAINER(it, hob_store_req, link);
         hob_list_remove(it);
-        hob_list_push(&s->done, it);
+        hob_list_push(r->code >= 0 && r->again ? &s->queue : &s->done, it); /* behind the others */
     }
     pthread_cond_signal(&s->news);
     pthread_mutex_unlock(&s->mu);

@@ -81,6 +81,30 @@ static void test_cli_stored__what_belongs_to_others_is_not_there(void **state) {
     assert_int_equal(HOB_RUN(c, NULL, "sessions", "show", "--user", "local", "a"), 0);
 }
 
+static void test_cli_stored__search(void **state) {
+    hob_test_cli *c = *state;
+    talk(c);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "search", "you", "sai"), 0);
+    assert_out_has(c, "  assistant  one\n    you said two\n");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "search", "you said", "--limit", "1", "--json"),
+                     0);
+    assert_int_equal(hob_test_lines(c), 2);
+    assert_str(hob_json_get_str(hob_test_line(c, 0), "snippet"), "you said two");
+    char *cursor = hob_dupz(hob_json_get_str(hob_test_line(c, 1), "cursor"));
+    assert_int_equal(
+        HOB_RUN(c, NULL, "sessions", "search", "you said", "--cursor", cursor, "--json"), 0);
+    assert_int_equal(hob_test_lines(c), 1);
+    assert_int_equal(hob_json_get_int(hob_test_line(c, 0), "seq", 0), 5);
+    hob_free(cursor);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "search", "nowhere"), 0);
+    assert_out(c, "");
+    assert_err_has(c, "no message or title has all of these words");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "search", "one", "--user", "eve"), 0);
+    assert_out(c, "");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "search", "..."), 2);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "search"), 2);
+}
+
 static void test_cli_stored__one_run(void **state) {
     hob_test_cli *c = *state;
     talk(c);
@@ -126,11 +150,8 @@ static void test_cli_stored__cancel_a_run_of_the_living_and_of_the_dead(void **s
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(fork_at_the_end_and_at_a_message),
-        TEST(rename),
-        TEST(delete_all_or_none),
-        TEST(what_belongs_to_others_is_not_there),
-        TEST(one_run),
+        TEST(fork_at_the_end_and_at_a_message),           TEST(rename), TEST(delete_all_or_none),
+        TEST(what_belongs_to_others_is_not_there),        TEST(search), TEST(one_run),
         TEST(cancel_a_run_of_the_living_and_of_the_dead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,8 +34,8 @@ void on_done(int code, const hob_error *err, void *user) {
 
 static void copy_row(answer *a, hob_store_session *to, const hob_store_session *from) {
     *to = *from;
-    hob_str *all[] = {&to->id,     &to->cwd,   &to->title, &to->model,
-                      &to->parent, &to->state, &to->owner};
+    hob_str *all[] = {&to->id,    &to->cwd,   &to->title, &to->model, &to->parent,
+                      &to->state, &to->owner, &to->app,   &to->user};
     for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) *all[i] = hob_arena_dup(a->mem, *all[i]);
 }
 
@@ -105,6 +105,21 @@ void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n
         hob_str *all[] = {&to->id,     &to->session, &to->status, &to->reason,
                           &to->prompt, &to->owner,   &to->app,    &to->user};
         for (size_t k = 0; k < HOB_ARRAY_LEN(all); k++) *all[k] = hob_arena_dup(a->mem, *all[k]);
+    }
+    a->n = n;
+    a->next = hob_arena_dup(a->mem, next);
+}
+
+void on_hits(int code, const hob_error *err, const hob_store_hit *hits, size_t n, hob_str next,
+             void *user) {
+    answer *a = take(code, err, user);
+    a->hits = hob_arena_alloc(a->mem, (n + 1) * sizeof(*hits));
+    for (size_t i = 0; i < n; i++) {
+        hob_store_hit *to = &a->hits[i];
+        *to = hits[i];
+        copy_row(a, &to->session, &hits[i].session);
+        to->role = hob_arena_dup(a->mem, to->role);
+        to->snippet = hob_arena_dup(a->mem, to->snippet);
     }
     a->n = n;
     a->next = hob_arena_dup(a->mem, next);
@@ -287,6 +302,14 @@ int rig_runs(rig *r, hob_store *s, const hob_store_query *q) {
     answer before = r->last; /* the cursor may be of the page before */
     r->last = (answer){0};
     s->ops->runs(s, q, on_runs, &r->last);
+    answer_finish(&before);
+    return wait_last(r);
+}
+
+int rig_search(rig *r, hob_store *s, const hob_store_search *q) {
+    answer before = r->last; /* the cursor may be of the page before */
+    r->last = (answer){0};
+    s->ops->search(s, q, on_hits, &r->last);
     answer_finish(&before);
     return wait_last(r);
 }

@@ -22,6 +22,7 @@ typedef struct answer {
     hob_store_tenant stats;
     hob_store_artifact *artifacts;
     int64_t versions[8]; /* claimed */
+    hob_store_hit *hits;
     size_t n;
     int more;
     hob_str next;
@@ -58,8 +59,13 @@ int rig_states(rig *r, hob_store *s, const char *app, const char *user);
 int rig_sessions(rig *r, hob_store *s, const hob_store_query *q);
 int rig_runs(rig *r, hob_store *s, const hob_store_query *q);
 int rig_remove(rig *r, hob_store *s, const char *session);
+int rig_search(rig *r, hob_store *s, const hob_store_search *q);
 /* What the formats after 4 added to a file, taken back: for tests that need an older one. */
+#define RIG_DROP_SEARCH                                                                            \
+    "DROP TABLE search_terms; DROP TABLE search_doc; DROP TABLE search_head;"                      \
+    "DROP TABLE search_tenant;"
 #define RIG_DROP_TENANTS                                                                           \
+    RIG_DROP_SEARCH                                                                                \
     "DROP TABLE artifact;"                                                                         \
     "DROP INDEX session_tenant; DROP INDEX session_tenant_all; DROP INDEX run_tenant;"             \
     "ALTER TABLE session DROP COLUMN app; ALTER TABLE session DROP COLUMN user;"                   \
@@ -92,6 +98,8 @@ void on_states(int code, const hob_error *err, const hob_store_state *rows, size
 void on_sessions(int code, const hob_error *err, const hob_store_session *rows, size_t n,
                  hob_str next, void *user);
 void on_runs(int code, const hob_error *err, const hob_store_run *rows, size_t n, hob_str next,
+             void *user);
+void on_hits(int code, const hob_error *err, const hob_store_hit *hits, size_t n, hob_str next,
              void *user);
 void on_memories(int code, const hob_error *err, const hob_store_memory *items, size_t n,
                  const hob_store_tenant *tenant, hob_str next, void *user);

@@ -176,6 +176,23 @@ typedef struct hob_store_query {
     hob_str run;     /* runs: this one alone */
 } hob_store_query;
 
+/* Sessions found by the words of their titles and messages. */
+typedef struct hob_store_search {
+    hob_str app, user; /* whose; both are needed */
+    hob_str
+        query; /* its words must all be in one message, or in a title; the last may be the beginning of one */
+    hob_str cursor;
+    size_t limit; /* 0 = 20, at most 1000 */
+} hob_store_search;
+
+typedef struct hob_store_hit {
+    hob_store_session session;
+    uint64_t seq;    /* of the message; 0 = it is the title */
+    int64_t ms;      /* when it was said */
+    hob_str role;    /* user | assistant | title */
+    hob_str snippet; /* a line of about 200 bytes around the first word */
+} hob_store_hit;
+
 /* Results are valid during the callback only. `err` is NULL when code >= 0. */
 typedef void (*hob_store_done_fn)(int code, const hob_error *err, void *user);
 typedef void (*hob_store_own_fn)(int code, const hob_error *err, const hob_store_session *row,
@@ -203,6 +220,10 @@ typedef void (*hob_store_artifacts_fn)(int code, const hob_error *err,
                                        void *user);
 typedef void (*hob_store_claim_fn)(int code, const hob_error *err, const int64_t *versions,
                                    size_t n, void *user);
+
+/* Newest first. */
+typedef void (*hob_store_hits_fn)(int code, const hob_error *err, const hob_store_hit *hits,
+                                  size_t n, hob_str next, void *user);
 
 enum {
     HOB_OWN_CREATE = 1, /* make it and own it (HOB_EEXIST if it is there) */
@@ -251,6 +272,8 @@ typedef struct hob_store_ops {
      * versions are there, of the session or of the user. `app`, `user` and `session` of the query say where. */
     void (*claim)(hob_store *s, const hob_store_artifact_query *where, const hob_str *names,
                   size_t n, hob_store_claim_fn done, void *user);
+    /* Messages and titles with these words. Sees every commit called before it. */
+    void (*search)(hob_store *s, const hob_store_search *q, hob_store_hits_fn done, void *user);
 } hob_store_ops;
 
 struct hob_store {

@@ -107,7 +107,7 @@ static void close_store(void) {
 static void test_store_artifacts_sqlite__an_older_file_gets_the_table(void **state) {
     (void)state;
     close_store();
-    sql("DROP TABLE artifact; PRAGMA user_version = 6");
+    sql(RIG_DROP_SEARCH "DROP TABLE artifact; PRAGMA user_version = 6");
     s = rig_sqlite(&r, "second");
     assert_int_equal(rig_own(&r, s, "a", 0), 0);
     assert_int_equal(save(s, "f", 0, 2), 0);
