@@ -95,6 +95,9 @@ typedef struct hob_session_opts {
     /* Called before the agents' own, whichever agent works (docs/callbacks.md). Without a team before_agent and
      * after_agent are not called. */
     const hob_agent_callbacks *callbacks;
+    const struct hob_backend_ops
+        *backend; /* who does the work of the built-in tools (hob/ext/backend.h); NULL = hob */
+    void *backend_user;
 } hob_session_opts;
 #define HOB_SESSION_OPTS_INIT                                                                      \
     { .size = sizeof(hob_session_opts) }

@@ -13,6 +13,7 @@
 #define HOB_SRC_ACP_H
 
 #include <hob/acp.h>
+#include <hob/ext/backend.h>
 
 #include "net/jsonrpc.h"
 
@@ -116,6 +117,7 @@ struct hob_acp_session {
     hob_list calls;  /* hob_acp_call: those without a result */
     size_t ncalls;
     hob_list permits; /* of permission.c: questions under way */
+    hob_list errands; /* of editor.c and terminal.c: what the editor does for tools */
 
     /* how the run ended */
     char stop[24], status[16], limit[24];
@@ -174,13 +176,17 @@ void hob_acp_write_change(hob_jsonw *w, const hob_acp_change *c);
 
 struct hob_acp_call {
     hob_list link;
-    char *id, *tool;
+    char *id;
+    bool shown;            /* the editor knows it */
     hob_buf output;        /* the end of what it printed so far */
     char *terminal;        /* id of the editor's; NULL = none */
     hob_acp_change change; /* that it makes */
 };
 hob_acp_call *hob_acp_call_find(hob_acp_session *s, hob_str id);
 void hob_acp_call_begin(hob_acp_session *s, const hob_json *block); /* of an answer */
+/* The same before its answer was read: tools start when that is durable. NULL: a call of a sub-agent, which is not
+ * shown. */
+hob_acp_call *hob_acp_call_expect(hob_acp_session *s, const hob_backend_call *c);
 void hob_acp_call_free(hob_acp_session *s, hob_acp_call *c);
 /* Title, kind, places and arguments: what a call is. */
 void hob_acp_write_call(hob_acp_session *s, hob_jsonw *w, hob_str tool, const hob_json *args);
@@ -193,5 +199,30 @@ void hob_acp_call_refresh(hob_acp_session *s, hob_acp_call *c); /* its content c
 void hob_acp_permission_ask(hob_acp_session *s, const hob_json *data);
 int hob_acp_permission_ask_all(hob_acp_session *s, hob_error *err); /* what waits since before */
 void hob_acp_permissions_drop(hob_acp_session *s);
+
+/* ---- what the editor does for the built-in tools ------------------------------------------------ */
+
+extern const hob_backend_ops hob_acp_backend; /* its user is the session */
+
+/* One thing that it does. */
+typedef struct hob_acp_errand hob_acp_errand;
+struct hob_acp_errand {
+    hob_acp_ask ask;
+    hob_list link;
+    hob_acp_session *s;
+    hob_reply *reply; /* NULL = answered */
+    void (*free)(hob_acp_errand *e);
+    const hob_backend_call *what; /* lives as long as the reply */
+};
+static inline void hob_acp_errand_done(hob_acp_errand *e) {
+    e->reply = NULL;
+    e->what = NULL;
+}
+void hob_acp_errand_init(hob_acp_errand *e, hob_acp_session *s, const hob_backend_call *c,
+                         hob_reply *reply);
+void hob_acp_errand_finish(hob_acp_errand *e); /* its answer from the editor is not wanted */
+void hob_acp_errands_drop(hob_acp_session *s); /* after the session let go of its tools */
+void hob_acp_terminal_run(const hob_backend_call *c, hob_reply *reply, void *user);
+void hob_acp_terminal_cancel(const hob_backend_call *c, int hard, void *user);
 
 #endif

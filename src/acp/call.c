@@ -95,18 +95,22 @@ void hob_acp_call_free(hob_acp_session *s, hob_acp_call *c) {
     hob_acp_change_finish(&c->change);
     hob_free(c->terminal);
     hob_free(c->id);
-    hob_free(c->tool);
     hob_free(c);
 }
 
-static hob_acp_call *keep(hob_acp_session *s, const hob_json *block) {
-    hob_acp_call *c = HOB_NEW(hob_acp_call);
-    c->id = hob_dupz(hob_json_get_str(block, "call"));
-    c->tool = hob_dupz(hob_json_get_str(block, "name"));
+static hob_acp_call *keep(hob_acp_session *s, hob_str id) {
+    hob_acp_call *c = hob_acp_call_find(s, id);
+    if (c || s->ncalls >= CALLS_MAX) return c;
+    c = HOB_NEW(hob_acp_call);
+    c->id = hob_dupz(id);
     hob_buf_init(&c->output, 2 * OUTPUT_SHOWN);
     hob_list_push(&s->calls, &c->link);
     s->ncalls++;
     return c;
+}
+
+hob_acp_call *hob_acp_call_expect(hob_acp_session *s, const hob_backend_call *c) {
+    return hob_str_eqz(c->session, s->id) ? keep(s, c->call) : NULL;
 }
 
 void hob_acp_call_begin(hob_acp_session *s, const hob_json *block) {
@@ -117,7 +121,10 @@ void hob_acp_call_begin(hob_acp_session *s, const hob_json *block) {
     hob_jsonw_kstr(&u.w, "status", HOB_STR("pending"));
     hob_acp_write_call(s, &u.w, hob_json_get_str(block, "name"), hob_json_get(block, "args"));
     hob_acp_update_end(&u);
-    if (s->ncalls < CALLS_MAX && !hob_acp_call_find(s, id)) keep(s, block);
+    hob_acp_call *c = keep(s, id);
+    if (!c) return;
+    c->shown = true;
+    if (c->change.path || c->terminal) hob_acp_call_refresh(s, c);
 }
 
 /* ---- content --------------------------------------------------------------------------------- */
@@ -198,6 +205,7 @@ void hob_acp_call_started(hob_acp_session *s, hob_acp_call *c) {
 
 void hob_acp_call_refresh(hob_acp_session *s, hob_acp_call *c) {
     hob_acp_update u;
+    if (!c->shown) return;
     begin_update(&u, s, hob_str_z(c->id));
     hob_jsonw_key(&u.w, "content");
     hob_jsonw_array(&u.w);

@@ -97,6 +97,7 @@ static hob_acp_session *make(const wish *x) {
     hob_list_init(&s->link);
     hob_list_init(&s->calls);
     hob_list_init(&s->permits);
+    hob_list_init(&s->errands);
     hob_buf_init(&s->waiting, HOB_ACP_ID_MAX);
     hob_buf_init(&s->usage, 4096);
     hob_buf_init(&s->remarks, 64 * 1024);
@@ -110,6 +111,7 @@ void hob_acp_session_free(hob_acp_session *s, bool detach) {
     else
         hob_session_close(s->s);
     hob_acp_permissions_drop(s);
+    hob_acp_errands_drop(s);
     while (!hob_list_empty(&s->calls))
         hob_acp_call_free(s, HOB_LIST_FIRST(&s->calls, hob_acp_call, link));
     if (s->link.next != &s->link) s->acp->nsessions--;
@@ -134,6 +136,8 @@ static int open_session(wish *x, unsigned flags, hob_acp_session **out, hob_erro
     o->on_unfinished = HOB_UNFINISHED_LEAVE;
     o->flags |= flags;
     hob_acp_session *s = make(x);
+    o->backend = &hob_acp_backend;
+    o->backend_user = s;
     int code = hob_session_create(s->rt, o, &s->s, err);
     if (code < 0) {
         hob_acp_session_free(s, true);

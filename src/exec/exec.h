@@ -88,10 +88,14 @@ enum {
     HOB_WRITE_SPLIT /* replaced; the file had more names (hard links), which keep the old content */
 };
 int hob_workspace_write(hob_workspace *w, hob_str path, hob_str content, hob_error *err);
-/* Is this folder beneath a root? `out` gets its canonical path. "" is the first root. */
+/* The absolute name of a file, as the host names its folder, without dots; HOB_EACCES: outside, or for reading only. */
+typedef enum hob_workspace_use { HOB_WORKSPACE_READ, HOB_WORKSPACE_WRITE } hob_workspace_use;
+int hob_workspace_name(const hob_workspace *w, hob_str path, hob_workspace_use use, hob_buf *out,
+                       hob_error *err);
 /* Where the path leads if a symbolic link stands on the way: 1, and it is appended to out as a path without
  * links, relative to the first root or as the host names the others. 0 = no link. */
 int hob_workspace_follow(hob_workspace *w, hob_str path, hob_buf *out, hob_error *err);
+/* Is this folder beneath a root? `out` gets its canonical path. "" is the first root. */
 int hob_workspace_folder(hob_workspace *w, hob_str path, hob_buf *out, hob_error *err);
 
 #endif

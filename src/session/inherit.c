@@ -8,6 +8,7 @@
  *              that when the child is opened, as with any session that is an agent (agent.c)
  *   folders    the parent's roots; of a child that works apart, what corresponds to them in its worktree
  *   callbacks  the session's: what guards the parent's calls guards the child's
+ *   back end   the same files and commands
  *   tools      the parent's built-in and host tools that the policy still offers (settings.c copies them)
  *   model      the parent's, unless the definition names another
  *   memory     the parent's tenant, if the parent has one
@@ -113,6 +114,8 @@ static void fill_options(hob_session *parent, const hob_definition *x, hob_arena
     o->app_name = hob_arena_dup(a, hob_str_z(parent->app_name));
     o->user_id = hob_arena_dup(a, hob_str_z(parent->user_id));
     o->callbacks = parent->callbacks.size ? &parent->callbacks : NULL;
+    o->backend = parent->backend.size ? &parent->backend : NULL;
+    o->backend_user = parent->backend_user;
 }
 
 /* ---- in a worktree ------------------------------------------------------------------------------------------ */

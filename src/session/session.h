@@ -266,6 +266,8 @@ struct hob_session {
     hob_tools *tools;
     hob_builtins *builtins;
     hob_tool_env tool_env;
+    hob_backend_ops backend; /* size 0 = none */
+    void *backend_user;
     hob_model_info model;
     char *model_name; /* provider/id, or scripted:FILE; heap */
     hob_provider *provider;

@@ -273,6 +273,18 @@ static int take_callbacks(hob_session *s, const hob_agent_callbacks *c, hob_erro
     return rc;
 }
 
+static int take_backend(hob_session *s, const hob_session_opts *o, hob_error *err) {
+    if (!o->backend) return HOB_OK;
+    int rc = hob_take_options(&s->backend, sizeof s->backend, o->backend, o->backend->size, err);
+    if (rc < 0) return rc;
+    s->backend.size = sizeof s->backend;
+    if (!s->backend.name) s->backend.name = "the host";
+    s->backend_user = o->backend_user;
+    s->tool_env.backend = &s->backend;
+    s->tool_env.backend_user = o->backend_user;
+    return HOB_OK;
+}
+
 int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err) {
     s->flags = o->flags;
     s->approver = o->approver;
@@ -280,6 +292,7 @@ int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_err
     if (!s->given) s->depth = s->view->depth;
     if (s->bare) return hob_session_fit_bare(s, err);
     int rc = take_callbacks(s, o->callbacks, err);
+    if (rc >= 0) rc = take_backend(s, o, err);
     if (rc >= 0) rc = hob_session_choose_agent(s, o, err);
     if (rc >= 0) rc = choose_policy(s, o, err);
     if (rc >= 0) rc = hob_session_narrow_to_agent(s, err);

@@ -9,18 +9,25 @@
 #include <signal.h>
 
 #define MAX_TIMEOUT_S 3600
+#define ANSWER_MS 5000           /* for a back end to end what took too long */
 #define MAX_COMMAND (100 * 1024) /* the kernel takes 128 KiB in one argument */
 
 typedef struct bash_call {
     hob_builtin_call base;
     hob_builtins *builtins;
     hob_job *job;
+    hob_asked asked; /* instead of the job: the back end runs it */
+    hob_timer timeout;
+    bool timed_out, cancelled;
+    bool passed; /* the back end left it to us */
     hob_capture output;
     int64_t timeout_ms;
 } bash_call;
 
 static void free_call(bash_call *c) {
     hob_job_destroy(c->job);
+    hob_asked_drop(&c->asked);
+    hob_timer_stop(&c->timeout);
     hob_capture_finish(&c->output);
     hob_builtin_call_finish(&c->base);
     hob_free(c);
@@ -89,13 +96,19 @@ static void on_ended(void *user, const hob_job_result *r) {
 
 static void cancel_call(hob_builtin_call *base, bool hard, bool gone) {
     bash_call *c = HOB_CONTAINER(base, bash_call, base);
+    c->cancelled = true;
+    if (c->asked.reply) hob_asked_cancel(&c->asked, hard || gone);
     if (!gone) {
+        if (!c->job) return; /* the back end answers */
         hob_job_cancel(c->job, hard);
         return;
     }
     answer(c, &(hob_job_result){.end = HOB_JOB_CANCELLED});
     free_call(c);
 }
+
+static void ask(bash_call *c, hob_str command, hob_str cwd);
+static void on_timeout(hob_timer *t);
 
 static int find_folder(bash_call *c, hob_buf *out, hob_error *err) {
     const hob_json *cwd = hob_json_get(c->base.args, "cwd");
@@ -115,27 +128,104 @@ static int check_command(hob_str command, hob_error *err) {
     return HOB_OK;
 }
 
-static int start(bash_call *c, hob_error *err) {
+static int start_job(bash_call *c, hob_str command, const char *cwd, hob_error *err) {
     static const hob_job_handler handler = {on_output, on_ended};
+    char *text = hob_dupz(command);
+    const char *argv[] = {c->builtins->shell, "-c", text, NULL};
+    hob_job_opts o = {.argv = argv,
+                      .envp = c->builtins->env.envp,
+                      .cwd = cwd,
+                      .input = hob_json_get_str(c->base.args, "stdin"),
+                      .timeout_ms = c->timeout_ms};
+    int r = hob_job_start(c->builtins->env.exec, &o, &handler, c, &c->job, err);
+    hob_free(text);
+    return r;
+}
+
+static int start(bash_call *c, hob_error *err) {
+    const hob_backend_ops *backend = c->builtins->env.backend;
     hob_str command = hob_json_get_str(c->base.args, "command");
     hob_buf cwd;
     int r = check_command(command, err);
     if (r < 0) return r;
     hob_buf_init(&cwd, 8 * 1024);
     r = find_folder(c, &cwd, err);
-    if (r == HOB_OK) {
-        char *text = hob_dupz(command);
-        const char *argv[] = {c->builtins->shell, "-c", text, NULL};
-        hob_job_opts o = {.argv = argv,
-                          .envp = c->builtins->env.envp,
-                          .cwd = hob_buf_z(&cwd),
-                          .input = hob_json_get_str(c->base.args, "stdin"),
-                          .timeout_ms = c->timeout_ms};
-        r = hob_job_start(c->builtins->env.exec, &o, &handler, c, &c->job, err);
-        hob_free(text);
-    }
+    bool other = backend && backend->run && !c->passed && !hob_json_get(c->base.args, "stdin");
+    if (r == HOB_OK && other)
+        ask(c, command, hob_buf_str(&cwd));
+    else if (r == HOB_OK)
+        r = start_job(c, command, hob_buf_z(&cwd), err);
     hob_buf_finish(&cwd);
     return r;
+}
+
+/* ---- a back end that runs it ---------------------------------------------------------------------- */
+
+static void on_asked_output(hob_asked *q, hob_str chunk) {
+    on_output(HOB_CONTAINER(q, bash_call, asked), chunk);
+}
+
+/* The whole output counts, if it comes. */
+static void take_output(bash_call *c, const hob_tool_result *r) {
+    hob_str text = hob_asked_text(r, c->base.arena);
+    if (!text.n) return;
+    hob_capture_finish(&c->output);
+    hob_capture_init(&c->output, c->builtins->env.max_head, c->builtins->env.max_tail);
+    if (r->truncated) hob_capture_add(&c->output, HOB_STR("[â¦]\n"));
+    hob_capture_add(&c->output, text);
+}
+
+static void refuse(bash_call *c, const hob_tool_result *r) {
+    hob_str why = hob_asked_text(r, c->base.arena);
+    hob_reply_error(c->base.reply, "not run: %s: %.*s", c->builtins->env.backend->name,
+                    HOB_FMT(hob_str_first(why, hob_utf8_prefix(why, 300))));
+}
+
+static void on_answer(hob_asked *q, const hob_tool_result *r) {
+    bash_call *c = HOB_CONTAINER(q, bash_call, asked);
+    hob_error err = {.message = ""};
+    hob_timer_stop(&c->timeout);
+    if (r->passed) {
+        c->passed = true;
+        if (start(c, &err) >= 0) return;
+        hob_reply_error(c->base.reply, "not run: %s", err.message);
+    } else if (r->outcome != HOB_OUTCOME_OK) {
+        refuse(c, r);
+    } else {
+        take_output(c, r);
+        hob_job_end end = c->timed_out   ? HOB_JOB_TIMED_OUT
+                          : c->cancelled ? HOB_JOB_CANCELLED
+                                         : HOB_JOB_EXITED;
+        answer(c, &(hob_job_result){.end = end, .status = r->exit_code});
+    }
+    free_call(c);
+}
+
+/* It is told to end, and then gets a moment to say what it printed. */
+static void on_timeout(hob_timer *t) {
+    bash_call *c = HOB_CONTAINER(t, bash_call, timeout);
+    if (!c->timed_out) {
+        c->timed_out = true;
+        hob_timer_start(t, hob_loop_now(c->builtins->env.loop) + ANSWER_MS);
+        hob_asked_cancel(&c->asked, false);
+        return;
+    }
+    answer(c, &(hob_job_result){.end = HOB_JOB_TIMED_OUT});
+    free_call(c);
+}
+
+static void ask(bash_call *c, hob_str command, hob_str cwd) {
+    const hob_tool_env *env = &c->builtins->env;
+    hob_backend_call what = {.session = c->base.session,
+                             .call = c->base.id,
+                             .command = command,
+                             .cwd = cwd,
+                             .timeout_ms = c->timeout_ms,
+                             .output_max = env->max_head + env->max_tail};
+    c->asked.output = on_asked_output;
+    c->asked.answered = on_answer;
+    hob_timer_start(&c->timeout, hob_loop_now(env->loop) + c->timeout_ms);
+    hob_asked_start(&c->asked, c->builtins, &what, env->backend->run);
 }
 
 static void run(const hob_tool_call *call, hob_reply *reply, void *user) {
@@ -147,6 +237,7 @@ static void run(const hob_tool_call *call, hob_reply *reply, void *user) {
         return;
     }
     c->base.cancel = cancel_call;
+    hob_timer_init(&c->timeout, c->builtins->env.loop, on_timeout);
     int64_t seconds = hob_builtin_call_int(&c->base, "timeout_s", 0);
     c->timeout_ms = seconds ? seconds * 1000 : c->builtins->env.timeout_ms;
     hob_capture_init(&c->output, c->builtins->env.max_head, c->builtins->env.max_tail);

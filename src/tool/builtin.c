@@ -75,7 +75,8 @@ static void on_work(hob_work *w) {
     f->run(f);
 }
 
-static void free_file_call(hob_file_call *f) {
+void hob_file_call_end(hob_file_call *f) {
+    hob_asked_drop(&f->asked);
     hob_workspace_close(f->workspace);
     hob_policy_destroy(f->policy);
     hob_builtin_call_finish(&f->base);
@@ -84,16 +85,39 @@ static void free_file_call(hob_file_call *f) {
 
 static void on_work_done(hob_work *w) {
     hob_file_call *f = HOB_CONTAINER(w, hob_file_call, work);
-    if (w->dropped)
+    void (*next)(hob_file_call * f) = f->next;
+    f->next = NULL;
+    if (next && f->b && !atomic_load(&f->cancelled)) {
+        next(f);
+        return;
+    }
+    if (w->dropped || next)
         hob_reply_text(f->base.reply, HOB_OUTCOME_CANCELLED, HOB_STR("cancelled before it began"));
-    free_file_call(f);
+    hob_file_call_end(f);
 }
 
+/* What is on a worker ends by itself. What the back end does is given up, unless it may be done already: then its answer
+ * is worth waiting for, as long as the run does. */
 static void cancel_file_call(hob_builtin_call *c, bool hard, bool gone) {
     hob_file_call *f = HOB_CONTAINER(c, hob_file_call, base);
     (void)hard;
     atomic_store(&f->cancelled, true);
-    if (gone) hob_list_remove(&c->link);
+    if (gone) {
+        hob_list_remove(&c->link);
+        f->b = NULL;
+    }
+    if (!f->asked.reply || (f->firm && !gone)) return;
+    if (f->firm)
+        hob_reply_text(f->base.reply, HOB_OUTCOME_UNKNOWN, HOB_STR("unknown: no answer came"));
+    else
+        hob_reply_text(f->base.reply, HOB_OUTCOME_CANCELLED, HOB_STR("cancelled"));
+    hob_file_call_end(f);
+}
+
+static void submit(hob_file_call *f) {
+    if (hob_pool_submit(f->pool, f->loop, &f->work) >= 0) return;
+    hob_reply_error(f->base.reply, "too much is going on at once; try again");
+    hob_file_call_end(f);
 }
 
 void hob_file_call_start(hob_builtins *b, const hob_tool_call *call, hob_reply *reply,
@@ -104,15 +128,32 @@ void hob_file_call_start(hob_builtins *b, const hob_tool_call *call, hob_reply *
         return;
     }
     f->base.cancel = cancel_file_call;
+    f->b = b;
+    f->pool = b->env.pool;
+    f->loop = b->env.loop;
+    if (b->env.backend) {
+        f->backend = *b->env.backend;
+        f->backend.name = hob_arena_dup(f->base.arena, hob_str_z(f->backend.name)).p;
+    }
     f->workspace = hob_workspace_ref(b->env.workspace);
     f->policy = hob_policy_ref((hob_policy *)(uintptr_t)b->env.policy);
     f->run = run;
     f->work.work = on_work;
     f->work.done = on_work_done;
-    if (hob_pool_submit(b->env.pool, b->env.loop, &f->work) < 0) {
-        hob_reply_error(reply, "too much is going on at once; try again");
-        free_file_call(f);
-    }
+    submit(f);
+}
+
+void hob_file_call_again(hob_file_call *f, void (*run)(hob_file_call *f)) {
+    f->run = run;
+    submit(f);
+}
+
+void hob_file_call_ask(hob_file_call *f, hob_backend_fn *fn,
+                       void (*answered)(hob_asked *q, const hob_tool_result *r)) {
+    f->what.session = f->base.session;
+    f->what.call = f->base.id;
+    f->asked.answered = answered;
+    hob_asked_start(&f->asked, f->b, &f->what, fn);
 }
 
 /* ---- links: the decision was made on the name of the file, which says nothing of where it is ---- */

@@ -4,6 +4,9 @@
  * At most 2000 lines or 50 KiB come back, whole lines only, and the answer says how to go on. The rest
  * of the file is looked through a little further, so that "of N lines" can be said of files of usual
  * size.
+ *
+ * With a back end the file is opened all the same: what is an image or no text is read here, and only text, or what is
+ * not there on the disk, is asked for.
  */
 #include "tool/builtin.h"
 #include "tool/excerpt.h"
@@ -25,6 +28,7 @@ typedef struct reading {
     hob_reply *reply;
     hob_str path;
     int fd;
+    hob_str rest; /* fd -1: what is to be read instead */
     char *chunk;
     hob_excerpt page;
     int64_t scanned;
@@ -53,6 +57,12 @@ static const char *image_type(hob_str head) {
 
 static ssize_t read_some(reading *r, char *to, size_t n) {
     ssize_t got;
+    if (r->fd < 0) { /* text that the back end gave */
+        n = HOB_MIN(n, r->rest.n);
+        if (n) memcpy(to, r->rest.p, n);
+        r->rest = hob_str_skip(r->rest, n);
+        return (ssize_t)n;
+    }
     do got = read(r->fd, to, n);
     while (got < 0 && errno == EINTR);
     return got;
@@ -149,8 +159,8 @@ static void answer_nothing(reading *r) {
 static void add_notes(reading *r, hob_buf *out, bool repaired) {
     const hob_excerpt *p = &r->page;
     int64_t last = p->offset + p->kept - 1;
-    bool more = !r->whole || last < p->lines;
-    if (!more && !repaired) return;
+    bool more = !r->whole || last < p->lines, other = r->call->told && r->call->answer.n;
+    if (!more && !repaired && !other) return;
     if (out->p[out->n - 1] != '\n') hob_buf_addc(out, '\n');
     if (more)
         hob_buf_addf(out, "\n[lines %lld-%lld of %s%lld; to go on: offset %lld]",
@@ -159,6 +169,11 @@ static void add_notes(reading *r, hob_buf *out, bool repaired) {
     if (repaired)
         hob_buf_addz(out, "\n[bytes that are not UTF-8 are shown as \xEF\xBF\xBD; writing this "
                           "text back would lose them]");
+    if (other)
+        hob_buf_addf(
+            out, "\n[this is what the disk has; %s did not give its view: %.*s]",
+            r->call->backend.name,
+            HOB_FMT(hob_str_first(r->call->answer, hob_utf8_prefix(r->call->answer, 200))));
 }
 
 static void answer_page(reading *r) {
@@ -195,9 +210,48 @@ static void read_text(reading *r, hob_str head) {
     hob_excerpt_finish(&r->page);
 }
 
+/* ---- the back end's view ------------------------------------------------------------------------ */
+
+static void run_given(hob_file_call *f) {
+    reading r = {.call = f, .reply = f->base.reply, .fd = -1, .rest = f->answer};
+    r.path = hob_json_get_str(f->base.args, "path");
+    r.chunk = hob_alloc(CHUNK);
+    ssize_t n = read_some(&r, r.chunk, CHUNK);
+    read_text(&r, hob_str_n(r.chunk, (size_t)n));
+    hob_free(r.chunk);
+}
+
+static void run_work(hob_file_call *f);
+
+static void on_answer(hob_asked *q, const hob_tool_result *result) {
+    hob_file_call *f = HOB_CONTAINER(q, hob_file_call, asked);
+    bool given = result->outcome == HOB_OUTCOME_OK && !result->passed;
+    f->answer = hob_asked_text(result, f->base.arena);
+    f->told = !given;
+    hob_file_call_again(f, given ? run_given : run_work);
+}
+
+static void ask(hob_file_call *f) {
+    hob_file_call_ask(f, f->backend.read, on_answer);
+}
+
+/* True: it will be asked for. */
+static bool wants_view(hob_file_call *f, hob_str real) {
+    hob_buf name;
+    if (!f->backend.read || f->told) return false;
+    hob_buf_init(&name, 16 * 1024);
+    int code = hob_workspace_name(f->workspace, real, HOB_WORKSPACE_READ, &name, NULL);
+    if (code >= 0) {
+        f->what.path = hob_arena_dup(f->base.arena, hob_buf_str(&name));
+        f->next = ask;
+    }
+    hob_buf_finish(&name);
+    return code >= 0;
+}
+
 /* ---- the call ------------------------------------------------------------------------------ */
 
-static void read_open(reading *r) {
+static void read_open(reading *r, hob_str real) {
     ssize_t n = read_some(r, r->chunk, CHUNK);
     if (n < 0) {
         hob_reply_error(r->reply, "cannot read %.*s (errno %d)",
@@ -210,7 +264,7 @@ static void read_open(reading *r) {
         read_image(r, type, head);
     else if (memchr(head.p, '\0', HOB_MIN(head.n, LOOK_FOR_NUL)))
         refuse_binary(r, head);
-    else
+    else if (!wants_view(r->call, real))
         read_text(r, head);
 }
 
@@ -220,12 +274,14 @@ static void run_work(hob_file_call *f) {
     hob_str real;
     r.path = hob_json_get_str(f->base.args, "path");
     if (!hob_file_call_path(f, &hob_read_tool, &real)) return;
-    if (hob_workspace_open_file(f->workspace, real, &r.fd, &err) < 0) {
+    int code = hob_workspace_open_file(f->workspace, real, &r.fd, &err);
+    if (code == HOB_ENOENT && wants_view(f, real)) return; /* it may be there, not yet saved */
+    if (code < 0) {
         hob_reply_error(r.reply, "%s", err.message);
         return;
     }
     r.chunk = hob_alloc(CHUNK);
-    read_open(&r);
+    read_open(&r, real);
     hob_free(r.chunk);
     close(r.fd);
 }

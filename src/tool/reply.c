@@ -255,8 +255,19 @@ void hob_reply_text(hob_reply *r, hob_outcome outcome, hob_str text) {
 }
 
 void hob_reply_pass(hob_reply *r) {
-    hob_reply_words(r, &(hob_tool_result){.outcome = HOB_OUTCOME_OK, .exit_code = -1},
-                    HOB_STR_NULL);
+    hob_tool_result result = {.outcome = HOB_OUTCOME_OK, .exit_code = -1, .passed = true};
+    hob_reply_words(r, &result, HOB_STR_NULL);
+}
+
+void hob_reply_file(hob_reply *r, hob_str text) {
+    hob_tool_result result = {.outcome = HOB_OUTCOME_OK, .exit_code = -1};
+    hob_reply_words(r, &result, text);
+}
+
+void hob_reply_command(hob_reply *r, const hob_command_end *end) {
+    hob_tool_result result = {
+        .outcome = HOB_OUTCOME_OK, .exit_code = end->exit_code, .truncated = end->truncated != 0};
+    hob_reply_words(r, &result, end->output);
 }
 
 static bool is_block(const hob_json *b) {

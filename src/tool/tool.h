@@ -7,6 +7,7 @@
 #ifndef HOB_SRC_TOOL_H
 #define HOB_SRC_TOOL_H
 
+#include <hob/ext/backend.h>
 #include <hob/tool.h>
 
 #include "base/json.h"
@@ -74,6 +75,7 @@ typedef struct hob_tool_result {
     hob_str content; /* JSON array of blocks */
     int exit_code;   /* of a command; -1 = none */
     bool truncated;
+    bool passed;                /* hob_reply_pass */
     const hob_actions *actions; /* answers only; NULL = none */
 } hob_tool_result;
 typedef struct hob_reply_handler {
@@ -104,10 +106,12 @@ typedef struct hob_tool_env {
     hob_pool *pool;
     hob_exec *exec;
     hob_workspace *workspace;
-    const hob_policy *policy;  /* asked again about what a link leads to; NULL = nobody */
-    const char *const *envp;   /* environment given to commands (already filtered) */
-    size_t max_head, max_tail; /* kept output of a command; 0 = 32 KiB each */
-    int64_t timeout_ms;        /* of a command that names none; 0 = 120 s */
+    const hob_policy *policy;       /* asked again about what a link leads to; NULL = nobody */
+    const char *const *envp;        /* environment given to commands (already filtered) */
+    size_t max_head, max_tail;      /* kept output of a command; 0 = 32 KiB each */
+    int64_t timeout_ms;             /* of a command that names none; 0 = 120 s */
+    const hob_backend_ops *backend; /* who does the work; NULL = we do */
+    void *backend_user;
 } hob_tool_env;
 /* Adds read, write and bash; the env must outlive the registry's use. Returns an object that owns their
  * state. Destroying it kills commands that still run (they answer "cancelled"); file work that is
