@@ -164,9 +164,11 @@ static void write_command(hob_jsonw *w, hob_str row) {
     const hob_json *r = NULL;
     hob_arena *a = hob_arena_create(0);
     if (hob_json_parse(a, row, NULL, &r, NULL) >= 0) {
-        hob_str usage = hob_json_get_str(r, "usage");
+        hob_str name = hob_json_get_str(r, "name");
+        /* "/name ARGUMENTS" */
+        hob_str usage = hob_str_trim(hob_str_skip(hob_json_get_str(r, "usage"), name.n + 1));
         hob_jsonw_object(w);
-        hob_jsonw_kstr(w, "name", hob_json_get_str(r, "name"));
+        hob_jsonw_kstr(w, "name", name);
         hob_jsonw_kstr(w, "description", hob_json_get_str(r, "description"));
         if (usage.n) {
             hob_jsonw_key(w, "input");
