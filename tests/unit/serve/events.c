@@ -15,7 +15,7 @@
 static const char script[] =
     "{'rules':[{'when':{'user':{'prefix':'long'}},'reply':[{'repeat':{'times':200,'reply':"
     "[{'text':'0123456789abcdef'}]}}]},"
-    "{'when':{'user':{'prefix':'tool'},'step':{'max':4}},'reply':[{'tool':'ls'}]},"
+    "{'when':{'user':{'prefix':'tool'},'step':{'max':4}},'reply':[{'tool':'read','args':{'path':'script.json'}}]},"
     "{'when':{'user':{'prefix':'paced'}},'reply':[{'text':'a b c d e f g h i j','chunk':2,"
     "'delay_ms':15}]},"
     "{'when':{'user':'hang'},'reply':[{'text':'so far'},{'wait':true}]}],"
