@@ -53,6 +53,13 @@ HOB_API int hob_reply_artifact_save(hob_reply *r, const hob_artifact_item *item,
 /* All versions of a name. The next one that is saved has number 0 again. */
 HOB_API int hob_session_artifact_delete(hob_session *s, hob_str name, hob_error *err);
 
+/* The same in a stored session that nobody has open, without a model or a folder (hob/stored.h): the version.
+ * HOB_EBUSY names who has it; `of` as there. */
+HOB_API int hob_runtime_artifact_save(hob_runtime *rt, const char *session, const hob_tenant *of,
+                                      const hob_artifact_item *item, hob_error *err);
+HOB_API int hob_runtime_artifact_delete(hob_runtime *rt, const char *session, const hob_tenant *of,
+                                        hob_str name, hob_error *err);
+
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 /* One version; slices live as long as it. hob_artifact_destroy. */

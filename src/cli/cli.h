@@ -96,7 +96,7 @@ typedef struct hob_command {
 extern const hob_command hob_command_run; /* a prompt: has no name of its own */
 extern const hob_command hob_command_sessions, hob_command_runs, hob_command_config,
     hob_command_models, hob_command_agents, hob_command_skills, hob_command_trust,
-    hob_command_memory, hob_command_demo, hob_command_acp, hob_command_serve;
+    hob_command_memory, hob_command_artifacts, hob_command_demo, hob_command_acp, hob_command_serve;
 const hob_command *hob_command_find(hob_str name); /* main.c; NULL if there is none */
 size_t hob_command_count(void);
 const hob_command *hob_command_at(size_t i);

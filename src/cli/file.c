@@ -15,7 +15,7 @@ static int read_fd(int fd, const char *path, size_t max, hob_buf *out, hob_error
     for (;;) {
         char *room = hob_buf_reserve(out, 65536);
         if (!room || out->n > max)
-            return hob_fail(err, HOB_EINVAL, 0, "%s is over %zu MiB, too big for a prompt", path,
+            return hob_fail(err, HOB_EINVAL, 0, "%s is over %zu MiB, which is too big", path,
                             max >> 20);
         ssize_t n = read(fd, room, 65536);
         if (n < 0 && errno == EINTR) continue;

@@ -12,8 +12,8 @@
 
 static const hob_command *const commands[] = {
     &hob_command_sessions, &hob_command_runs,   &hob_command_config, &hob_command_models,
-    &hob_command_agents,   &hob_command_skills, &hob_command_memory, &hob_command_trust,
-    &hob_command_demo,     &hob_command_acp,    &hob_command_serve,
+    &hob_command_agents,   &hob_command_skills, &hob_command_memory, &hob_command_artifacts,
+    &hob_command_trust,    &hob_command_demo,   &hob_command_acp,    &hob_command_serve,
 };
 
 size_t hob_command_count(void) {

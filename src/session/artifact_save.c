@@ -134,3 +134,26 @@ int hob_session_artifact_delete(hob_session *s, hob_str name, hob_error *err) {
     change c = {.op = {.start = start_delete}, .name = name};
     return hob_session_run(s, &c.op, err);
 }
+
+/* ---- in a session that is not open ------------------------------------------------------------------------------- */
+
+int hob_runtime_artifact_save(hob_runtime *rt, const char *session, const hob_tenant *of,
+                              const hob_artifact_item *item, hob_error *err) {
+    hob_session *s;
+    int64_t version = 0;
+    int rc = hob_session_open_bare(rt, session, of, &(hob_bare){.copies = false}, &s, err);
+    if (rc < 0) return rc;
+    rc = hob_session_artifact_save(s, item, &version, err);
+    hob_session_detach(s);
+    return rc < 0 ? rc : (int)HOB_MIN(version, (int64_t)INT32_MAX);
+}
+
+int hob_runtime_artifact_delete(hob_runtime *rt, const char *session, const hob_tenant *of,
+                                hob_str name, hob_error *err) {
+    hob_session *s;
+    int rc = hob_session_open_bare(rt, session, of, &(hob_bare){.copies = false}, &s, err);
+    if (rc < 0) return rc;
+    rc = hob_session_artifact_delete(s, name, err);
+    hob_session_detach(s);
+    return rc;
+}

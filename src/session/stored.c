@@ -5,8 +5,8 @@
 
 /* ---- one session, opened bare ---------------------------------------------------------------------------- */
 
-static int open_bare(hob_runtime *rt, const char *id, const hob_tenant *of, const hob_bare *b,
-                     hob_session **out, hob_error *err) {
+int hob_session_open_bare(hob_runtime *rt, const char *id, const hob_tenant *of, const hob_bare *b,
+                          hob_session **out, hob_error *err) {
     hob_session_opts o = HOB_SESSION_OPTS_INIT;
     hob_str app, user;
     int rc = hob_tenant_take(of, &app, &user, err);
@@ -23,7 +23,7 @@ static int open_bare(hob_runtime *rt, const char *id, const hob_tenant *of, cons
 int hob_runtime_rename_session(hob_runtime *rt, const char *session, const hob_tenant *of,
                                hob_str title, hob_error *err) {
     hob_session *s;
-    int rc = open_bare(rt, session, of, &(hob_bare){.copies = false}, &s, err);
+    int rc = hob_session_open_bare(rt, session, of, &(hob_bare){.copies = false}, &s, err);
     if (rc < 0) return rc;
     rc = hob_session_set_title(s, title, err);
     hob_session_detach(s);
@@ -40,7 +40,7 @@ int hob_runtime_fork_session(hob_runtime *rt, const hob_fork_opts *given, hob_pa
         rc = hob_fail(err, HOB_EINVAL, 0, "%.160s is no session id: letters, digits, . _ - only",
                       o.id);
     hob_bare b = {.entry = o.entry, .id = o.id, .copies = true};
-    if (rc >= 0) rc = open_bare(rt, o.session, o.of, &b, &s, err);
+    if (rc >= 0) rc = hob_session_open_bare(rt, o.session, o.of, &b, &s, err);
     if (rc < 0) return rc;
     hob_session_id(s, id, sizeof id);
     hob_session_detach(s);
@@ -53,7 +53,7 @@ enum { DEPTH_MAX = 64 };
 
 static int settle(hob_runtime *rt, const char *id, const hob_tenant *of, hob_error *err) {
     hob_session *s;
-    int rc = open_bare(rt, id, of, &(hob_bare){.copies = false}, &s, err);
+    int rc = hob_session_open_bare(rt, id, of, &(hob_bare){.copies = false}, &s, err);
     if (rc < 0) return rc;
     rc = hob_session_cancel_and_settle(s, HOB_QUEUED_RETURN, -1, err);
     hob_session_detach(s);

@@ -422,6 +422,54 @@ static void test_session_artifacts__read_without_opening(void **state) {
     host_finish(&f.r);
 }
 
+static void test_session_artifacts__saved_and_deleted_without_opening(void **state) {
+    fixture f;
+    hob_artifact_item item = HOB_ARTIFACT_ITEM_INIT;
+    hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
+    hob_tenant bob = HOB_TENANT_INIT;
+    char id[64];
+    (void)state;
+    open_host(&f);
+    save(&f, "f", "0");
+    hob_session_id(f.r.s, id, sizeof id);
+    hob_runtime *rt = f.r.rt;
+    item.name = hob_str_z("f");
+    bob.app_name = "hob";
+    bob.user_id = "bob";
+    q.session = id;
+    assert_int_equal(hob_runtime_artifact_save(rt, id, NULL, &item, &f.r.err), HOB_EBUSY);
+    hob_session_close(f.r.s);
+    f.r.s = NULL;
+    assert_int_equal(hob_runtime_artifact_save(rt, id, NULL, &item, &f.r.err), 1);
+    assert_int_equal(hob_runtime_artifact_save(rt, id, &bob, &item, &f.r.err), HOB_ENOENT);
+    assert_int_equal(hob_runtime_artifact_delete(rt, id, &bob, item.name, NULL), HOB_ENOENT);
+    assert_string_equal(stored_list(&f, &q), "f@1");
+    assert_int_equal(hob_runtime_artifact_delete(rt, id, NULL, item.name, NULL), 0);
+    assert_int_equal(hob_runtime_artifact_delete(rt, id, NULL, item.name, NULL), HOB_ENOENT);
+    assert_string_equal(stored_list(&f, &q), "");
+    host_finish(&f.r);
+}
+
+static void test_session_artifacts__a_copy_has_only_the_users(void **state) {
+    fixture f;
+    hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
+    hob_fork_opts o = HOB_FORK_OPTS_INIT;
+    hob_page *p;
+    char id[64];
+    (void)state;
+    open_host(&f);
+    save(&f, "f", "0");
+    save(&f, "user:f", "1");
+    hob_session_id(f.r.s, id, sizeof id);
+    o.session = id;
+    o.id = "copy";
+    assert_ok(hob_runtime_fork_session(f.r.rt, &o, &p, &f.r.err), f.r.err);
+    hob_page_destroy(p);
+    q.session = "copy";
+    assert_string_equal(stored_list(&f, &q), "user:f@0");
+    host_finish(&f.r);
+}
+
 static void test_session_artifacts__removed_with_their_session(void **state) {
     fixture f;
     char id[64];
@@ -482,6 +530,8 @@ int main(void) {
         T(a_call_that_times_out_saves_what_was_asked_before),
         T(calls_that_wait_are_refused_inside_a_tool),
         T(read_without_opening),
+        T(saved_and_deleted_without_opening),
+        T(a_copy_has_only_the_users),
         T(removed_with_their_session),
         T(there_after_a_restart),
         T(whole_after_a_kill),
