@@ -57,8 +57,7 @@ static void test_base_host__what_is_none(void **state) {
         "[fe80::1%25eth0]",
         "[fe80::1%eth0]",
         "::1",
-        "b\xC3\xBC"
-        "cher.example",
+        "b\xC3\xBC-cher.example",
         "ex\xD0\xB0mple.org",
     };
     for (size_t i = 0; i < HOB_ARRAY_LEN(bad); i++) {

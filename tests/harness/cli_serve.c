@@ -1,0 +1,133 @@
+/*
+ * `hob serve` from outside: the ready line, the token that is made, signals, exit codes, logs.
+ */
+#include "support/check.h"
+#include "support/cli.h"
+#include "support/webd.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The server that was started answers; webd.c is the client. */
+static webd ready(hob_test_cli *c) {
+    webd d = {.port = 0};
+    hob_test_until(c, "}\n");
+    const hob_json *line = hob_test_line(c, 0);
+    assert_str(hob_json_get_str(line, "type"), "ready");
+    assert_int_equal(hob_json_get_int(line, "pid", 0), c->pid);
+    char url[100];
+    hob_str_out(hob_json_get_str(line, "url"), url, sizeof url);
+    d.port = (int)strtol(strrchr(url, ':') + 1, NULL, 10);
+    snprintf(d.host, sizeof d.host, "Host: localhost:%d\r\n", d.port);
+    return d;
+}
+
+static int status_with(const webd *d, const char *request, hob_str token) {
+    webd_answer a;
+    char field[300];
+    snprintf(field, sizeof field, "Authorization: Bearer %.*s\r\n", HOB_FMT(token));
+    webd_call(d, request, token.n ? field : NULL, NULL, &a);
+    webd_answer_finish(&a);
+    return a.status;
+}
+
+static void test_cli_serve__a_token_is_made_once(void **state) {
+    hob_test_cli *c = *state;
+    struct stat st;
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
+    webd d = ready(c);
+    assert_int_equal(stat(hob_test_path(&c->folder, "home/state/server-token"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    char token[100];
+    hob_str_out(hob_str_trim(hob_test_content(&c->folder, "home/state/server-token")), token,
+                sizeof token);
+    assert_int_equal(strlen(token), 64);
+    assert_int_equal(status_with(&d, "GET /openapi.json", hob_str_z(token)), 200);
+    assert_int_equal(status_with(&d, "GET /openapi.json", HOB_STR_NULL), 401);
+    assert_int_equal(status_with(&d, "GET /healthz", HOB_STR_NULL), 200);
+    assert_int_equal(status_with(&d, "GET /readyz", HOB_STR_NULL), 200);
+    assert_int_equal(status_with(&d, "GET /metrics", hob_str_z(token)), 200);
+    assert_int_equal(status_with(&d, "GET /", HOB_STR_NULL), 200);
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+    assert_err_has(c, token);
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json", "--no-console");
+    d = ready(c);
+    assert_int_equal(status_with(&d, "GET /openapi.json", hob_str_z(token)), 200);
+    assert_int_equal(status_with(&d, "GET /", hob_str_z(token)), 404);
+    kill(c->pid, SIGINT);
+    assert_int_equal(hob_test_end(c), 0);
+    assert_false(hob_test_err_has(c, token));
+}
+
+static void test_cli_serve__the_environment_may_have_the_token(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_env(c, "HOB_SERVER_TOKEN=from-the-environment");
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json", "--log", "log.jsonl");
+    webd d = ready(c);
+    assert_int_equal(status_with(&d, "GET /openapi.json", HOB_STR("from-the-environment")), 200);
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+    assert_false(hob_test_err_has(c, "from-the-environment"));
+    assert_int_equal(access(hob_test_path(&c->folder, "home/state/server-token"), F_OK), -1);
+    hob_str log = hob_test_content(&c->folder, "log.jsonl");
+    assert_true(hob_str_find(log, HOB_STR("\"path\":\"/openapi.json\"")) > 0);
+    assert_true(hob_str_find(log, HOB_STR("from-the-environment")) < 0);
+}
+
+static void write_tokens(hob_test_cli *c, const char *text) {
+    hob_test_quoted_file(c, "tokens.json", text);
+    chmod(hob_test_path(&c->folder, "tokens.json"), 0600);
+}
+
+static void test_cli_serve__hangup_reads_the_token_file(void **state) {
+    hob_test_cli *c = *state;
+    write_tokens(c, "{'tokens':[{'name':'one','token':'the-first-of-them'}]}");
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json", "--token-file", "tokens.json");
+    webd d = ready(c);
+    assert_int_equal(status_with(&d, "GET /openapi.json", HOB_STR("the-first-of-them")), 200);
+    assert_int_equal(status_with(&d, "GET /metrics", HOB_STR("the-first-of-them")), 403);
+    write_tokens(c, "{'tokens':[{'name':'two','token':'the-second-of-them'}]}");
+    kill(c->pid, SIGHUP);
+    webd_wait(status_with(&d, "GET /openapi.json", HOB_STR("the-second-of-them")) == 200);
+    assert_int_equal(status_with(&d, "GET /openapi.json", HOB_STR("the-first-of-them")), 401);
+    write_tokens(c, "{'tokens':[{'name':'two','tokn':'the-second-of-them'}]}");
+    kill(c->pid, SIGHUP);
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+}
+
+static void test_cli_serve__what_goes_wrong_has_an_exit_code(void **state) {
+    hob_test_cli *c = *state;
+    char where[64];
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "--listen", "0.0.0.0:0"), 2);
+    assert_err_has(c, "--insecure");
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "--listen", "nowhere"), 2);
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "something"), 2);
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "--token-file", "absent.json"), 2);
+    hob_test_quoted_file(c, "open.json", "{'tokens':[]}");
+    chmod(hob_test_path(&c->folder, "open.json"), 0644);
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "--token-file", "open.json"), 2);
+    assert_err_has(c, "chmod 600");
+    webd *d = webd_start(NULL); /* a port that is taken */
+    snprintf(where, sizeof where, "127.0.0.1:%d", d->port);
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "--listen", where), 6);
+    assert_err_has(c, "is in use");
+    webd_free(d);
+}
+
+int main(void) {
+#define T(name)                                                                                    \
+    cmocka_unit_test_setup_teardown(test_cli_serve__##name, hob_test_cli_setup,                    \
+                                    hob_test_cli_teardown)
+    const struct CMUnitTest tests[] = {
+        T(a_token_is_made_once),
+        T(the_environment_may_have_the_token),
+        T(hangup_reads_the_token_file),
+        T(what_goes_wrong_has_an_exit_code),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
