@@ -7,13 +7,14 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(CURL REQUIRED libcurl)
+pkg_check_modules(ZLIB REQUIRED zlib) # its header: loaded when the first answer is compressed
 # For one of the examples only, which is built when it is there.
 pkg_check_modules(MHD QUIET IMPORTED_TARGET libmicrohttpd)
 
 add_library(hob_dependencies INTERFACE)
 target_link_libraries(hob_dependencies INTERFACE
     PkgConfig::UV PkgConfig::SQLITE PkgConfig::SODIUM PkgConfig::YAML Threads::Threads ${CMAKE_DL_LIBS} m)
-target_include_directories(hob_dependencies SYSTEM INTERFACE ${CURL_INCLUDE_DIRS})
+target_include_directories(hob_dependencies SYSTEM INTERFACE ${CURL_INCLUDE_DIRS} ${ZLIB_INCLUDE_DIRS})
 
 if(HOB_TESTS STREQUAL "AUTO")
     pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)

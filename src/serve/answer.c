@@ -1,10 +1,13 @@
 /*
  * answer.c - what a handler answers, and the head that goes before it.
  */
+#include "serve/gzip.h"
 #include "serve/web.h"
 
 #include <stdio.h>
 #include <time.h>
+
+enum { GZIP_MIN = 1024 };
 
 static const struct {
     int status;
@@ -62,7 +65,7 @@ void hob_web_answer_header(hob_web_request *r, const char *name, hob_str value) 
     hob_buf_addf(&r->fields, "%s: %.*s\r\n", name, HOB_FMT(value));
 }
 
-/* The first tag that fits, or "*". Weak and strong are the same to us: what we tag is made anew each time. */
+/* The tag, or "*". Ours are weak: they name what is said, compressed or not. */
 static bool has_tag(hob_str list, hob_str tag) {
     hob_str part;
     while (hob_str_split(&list, ',', &part)) {
@@ -76,11 +79,42 @@ static bool has_tag(hob_str list, hob_str tag) {
 static void add_tag(hob_web_request *r) {
     char tag[40];
     hob_str body = hob_buf_str(&r->content);
-    snprintf(tag, sizeof tag, "\"%016llx-%zx\"", (unsigned long long)hob_sum(0, body), body.n);
+    snprintf(tag, sizeof tag, "W/\"%016llx-%zx\"", (unsigned long long)hob_sum(0, body), body.n);
     hob_web_answer_header(r, "ETag", hob_str_z(tag));
-    if (!has_tag(hob_web_header(r, "if-none-match"), hob_str_z(tag))) return;
+    if (!has_tag(hob_web_header(r, "if-none-match"), hob_str_z(tag + 2))) return;
     r->status = 304;
     hob_buf_finish(&r->content);
+}
+
+/* Is gzip named there, and not with the weight nought? */
+static bool takes_gzip(hob_str accept) {
+    hob_str part, coding;
+    while (hob_str_split(&accept, ',', &part)) {
+        hob_str_split(&part, ';', &coding);
+        if (!hob_str_ieq(hob_str_trim(coding), HOB_STR("gzip"))) continue;
+        hob_str weight = hob_str_trim(part);
+        return !hob_str_eqz(weight, "q=0") && !hob_str_starts(weight, HOB_STR("q=0.0"));
+    }
+    return false;
+}
+
+static bool is_text(hob_str type) {
+    return hob_str_starts(type, HOB_STR("text/")) ||
+           hob_str_starts(type, HOB_STR("application/json"));
+}
+
+static void make_smaller(hob_web_request *r) {
+    hob_buf small;
+    if (r->near || r->content.n < GZIP_MIN || r->content.err || !is_text(r->type)) return;
+    if (!takes_gzip(hob_web_header(r, "accept-encoding"))) return;
+    hob_buf_init(&small, HOB_WEB_ANSWER_MAX);
+    if (hob_gzip(hob_buf_str(&r->content), &small) < 0) {
+        hob_buf_finish(&small); /* as it is, then */
+        return;
+    }
+    hob_buf_finish(&r->content);
+    r->content = small;
+    hob_web_answer_header(r, "Content-Encoding", HOB_STR("gzip"));
 }
 
 void hob_web_answer(hob_web_request *r, int status, const char *type, hob_str body) {
@@ -91,6 +125,7 @@ void hob_web_answer(hob_web_request *r, int status, const char *type, hob_str bo
     hob_buf_add(&r->content, body);
     bool tagged = r->route && (r->route->flags & HOB_ROUTE_ETAG) && status == 200;
     if (tagged) add_tag(r);
+    make_smaller(r);
 }
 
 void hob_web_answer_json(hob_web_request *r, int status, hob_str json) {

@@ -58,9 +58,10 @@ void hob_conn_close(hob_conn *c) {
 
 /* Closing with unread bytes would reset the connection, and the answer could be lost with it. */
 static bool linger(hob_conn *c) {
+    bool unread = c->request->close || c->in.n;
     drop_request(c);
     hob_buf_finish(&c->in);
-    if (c->eof || shutdown(c->fd, SHUT_WR) < 0) {
+    if (!unread || c->eof || shutdown(c->fd, SHUT_WR) < 0) {
         hob_conn_close(c);
         return false;
     }

@@ -41,6 +41,14 @@ static void set_ids(hob_web_request *r) {
         make_trace(r->trace);
 }
 
+/* What goes over no wire need not be small. */
+static bool is_near(const hob_web_request *r, const char *peer) {
+    static const char *const sent_on[] = {"via", "forwarded", "x-forwarded-for"};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(sent_on); i++)
+        if (hob_head_field(r->head, sent_on[i]).p) return false;
+    return !strcmp(peer, "unix") || !strcmp(peer, "::1") || !strncmp(peer, "127.", 4);
+}
+
 static void set_line(hob_web_request *r) {
     hob_buf b;
     hob_buf_init(&b, 1024);
@@ -69,6 +77,7 @@ hob_web_request *hob_request_create(hob_conn *c, hob_str head, const hob_wire_er
         return NULL;
     }
     set_ids(r);
+    r->near = is_near(r, c->peer);
     set_line(r);
     return r;
 }

@@ -11,7 +11,7 @@
 static const hob_route routes[] = {
     {.method = "GET",
      .path = "/",
-     .flags = HOB_ROUTE_INLINE | HOB_ROUTE_ETAG | HOB_ROUTE_PAGE | HOB_ROUTE_DRAINING,
+     .flags = HOB_ROUTE_ETAG | HOB_ROUTE_PAGE | HOB_ROUTE_DRAINING,
      .handle = hob_route_page,
      .tag = "server",
      .summary = "The console page"},

@@ -101,10 +101,10 @@ static hob_str frame(hob_conn *c, size_t n) {
 
 /* What the socket does not take stays in c->out. Errors show when that is sent. */
 static void put(hob_conn *c, hob_str bytes) {
+    c->spoke = hob_loop_now(c->web->loop);
     ssize_t n = send(c->fd, bytes.p, bytes.n, MSG_NOSIGNAL | MSG_DONTWAIT);
     size_t taken = n > 0 ? (size_t)n : 0;
     c->request->sent += taken;
-    c->spoke = hob_loop_now(c->web->loop);
     hob_buf_add(&c->out, hob_str_skip(bytes, taken));
 }
 

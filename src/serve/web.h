@@ -59,6 +59,7 @@ struct hob_web_request {
     hob_buf body;
     hob_work work;
     char id[37], trace[56];
+    bool near;              /* on this machine, and not sent on by a proxy */
     int64_t began, replied; /* mono_ms: the head was there; the answer began */
     /* the answer */
     bool answered, close; /* close: the connection does not go on after it */

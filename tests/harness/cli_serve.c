@@ -48,7 +48,7 @@ static void test_cli_serve__a_token_is_made_once(void **state) {
     assert_int_equal(status_with(&d, "GET /openapi.json", hob_str_z(token)), 200);
     assert_int_equal(status_with(&d, "GET /openapi.json", HOB_STR_NULL), 401);
     assert_int_equal(status_with(&d, "GET /healthz", HOB_STR_NULL), 200);
-    assert_int_equal(status_with(&d, "GET /readyz", HOB_STR_NULL), 200);
+    webd_wait(status_with(&d, "GET /readyz", HOB_STR_NULL) == 200);
     assert_int_equal(status_with(&d, "GET /metrics", hob_str_z(token)), 200);
     assert_int_equal(status_with(&d, "GET /", HOB_STR_NULL), 200);
     kill(c->pid, SIGTERM);

@@ -46,6 +46,15 @@ void webd_nap(void) {
     nanosleep(&ms, NULL);
 }
 
+int webd_advance_until(webd *d, int fd, int most) {
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    for (int second = 0; second <= most; second++) {
+        if (poll(&p, 1, 5) > 0) return second;
+        webd_advance(d, 1000);
+    }
+    return -1;
+}
+
 /* ---- the server ------------------------------------------------------------------------------------------- */
 
 static void on_log(hob_str line, void *user) {

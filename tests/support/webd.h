@@ -9,6 +9,7 @@
  *   GET  /stream            read: an event stream; webd_push() feeds all that are open
  *   GET  /flood             read: an event stream that never ends and never waits
  *   GET  /tagged            read, ETag
+ *   GET  /long              read, ETag: 100,000 bytes of JSON
  *   GET  /silent            read: a handler that gives no answer
  *   DELETE /admin           admin
  */
@@ -35,6 +36,8 @@ webd *webd_start(const hob_server_opts *o); /* NULL: one token, any port */
 void webd_stop(webd *d);                    /* the log stays until webd_free */
 void webd_free(webd *d);
 void webd_advance(webd *d, int64_t ms); /* the server's clock */
+/* Second by second until there is something to read, or the end; after how many, -1 = not within `most`. */
+int webd_advance_until(webd *d, int fd, int most);
 
 /* ---- what the routes did ----------------------------------------------------------------------------- */
 void webd_release(unsigned n);    /* so many of /block go on */

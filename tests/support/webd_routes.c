@@ -38,9 +38,9 @@ static void close_stream(void *user) {
     pthread_mutex_lock(&lock);
     hob_list_remove(&s->link);
     pthread_mutex_unlock(&lock);
+    if (s->st) atomic_fetch_sub(&open_streams, 1);
     hob_buf_finish(&s->waiting);
     hob_free(s);
-    atomic_fetch_sub(&open_streams, 1);
 }
 
 static void handle_stream(hob_web_request *r) {
@@ -48,12 +48,12 @@ static void handle_stream(hob_web_request *r) {
     test_stream *s = HOB_NEW(test_stream);
     hob_buf_init(&s->waiting, 16 << 20);
     hob_list_init(&s->link);
-    atomic_fetch_add(&open_streams, 1);
     hob_web_stream *st = hob_web_answer_stream(r, "text/event-stream", &ops, s);
     if (!st) return;
     pthread_mutex_lock(&lock);
     s->st = st;
     hob_list_push(&streams, &s->link);
+    atomic_fetch_add(&open_streams, 1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -159,6 +159,16 @@ static void handle_tagged(hob_web_request *r) {
     hob_web_answer_json(r, 200, HOB_STR("{\"same\":\"every time\"}"));
 }
 
+static void handle_long(hob_web_request *r) {
+    hob_buf b;
+    hob_buf_init(&b, 1 << 20);
+    hob_buf_addz(&b, "[0");
+    while (b.n < 100000) hob_buf_addz(&b, ",123456789");
+    hob_buf_addc(&b, ']');
+    hob_web_answer_json(r, 200, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
 static void handle_silent(hob_web_request *r) {
     (void)r;
 }
@@ -189,6 +199,11 @@ const hob_route webd_routes[] = {
      .right = HOB_RIGHT_READ,
      .flags = HOB_ROUTE_ETAG,
      .handle = handle_tagged},
+    {.method = "GET",
+     .path = "/long",
+     .right = HOB_RIGHT_READ,
+     .flags = HOB_ROUTE_ETAG,
+     .handle = handle_long},
     {.method = "GET", .path = "/silent", .right = HOB_RIGHT_READ, .handle = handle_silent},
     {.method = "DELETE", .path = "/admin", .right = HOB_RIGHT_ADMIN, .handle = handle_tagged},
 };
