@@ -126,7 +126,7 @@ static void test_cli_usage__help_says_what_exists(void **state) {
     assert_out_has(c, "resume [RUN | SESSION]\n"); /* too long for its column */
     assert_out_has(c, "serve [--listen ADDRESS:PORT]");
     assert_int_equal(HOB_RUN(c, NULL, "sessions", "-h"), 0);
-    assert_out_has(c, "usage: hob sessions list | show [ID] | state [ID]");
+    assert_out_has(c, "usage: hob sessions list | search WORDS | show [ID] | state [ID]");
 }
 
 static void test_cli_usage__the_log_of_the_library_goes_to_a_file(void **state) {
