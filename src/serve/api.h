@@ -42,6 +42,23 @@ void hob_api_fork(hob_web_request *r);
 /* ---- api_list.c ------------------------------------------------------------------------------------------------ */
 void hob_api_sessions_live(hob_web_request *r);
 /* ---- api_work.c ------------------------------------------------------------------------------------------------ */
+typedef enum hob_when_busy {
+    HOB_BUSY_REJECT,
+    HOB_BUSY_ENQUEUE,
+    HOB_BUSY_INTERRUPT,
+    HOB_BUSY_STEER
+} hob_when_busy;
+typedef struct hob_api_message {
+    hob_session *s;
+    hob_str content; /* blocks */
+    hob_when_busy policy;
+    hob_receipt receipt; /* what became of it */
+    hob_send became;
+} hob_api_message;
+/* A prompt, or what the policy makes of it while the session is busy. */
+int hob_api_send(hob_web_request *r, hob_room *room, hob_api_message *m, hob_error *err);
+/* A policy by its name (NULL: as it is); false: there is none, which was answered. */
+bool hob_api_when_busy(hob_web_request *r, hob_str word, hob_when_busy *out);
 void hob_api_prompt(hob_web_request *r);
 void hob_api_steer(hob_web_request *r);
 void hob_api_follow_up(hob_web_request *r);
@@ -72,5 +89,10 @@ void hob_api_subagents(hob_web_request *r);
 void hob_api_subagent_cancel(hob_web_request *r);
 void hob_api_models(hob_web_request *r);
 void hob_api_agents(hob_web_request *r);
+/* ---- agui.c --------------------------------------------------------------------------------------------------------- */
+void hob_agui_route_run(hob_web_request *r);
+void hob_agui_route_connect(hob_web_request *r);
+void hob_agui_route_cancel(hob_web_request *r);
+void hob_agui_route_capabilities(hob_web_request *r);
 
 #endif

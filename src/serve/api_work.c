@@ -12,15 +12,7 @@ enum {
     KEY_MAX = 255
 };
 
-typedef enum when_busy { REJECT, ENQUEUE, INTERRUPT, STEER } when_busy;
-
-typedef struct message {
-    hob_session *s;
-    hob_str content;
-    when_busy policy;
-    hob_receipt receipt;
-    hob_send became;
-} message;
+typedef hob_api_message message;
 
 /* ---- what to do when it is busy ------------------------------------------------------------------------------- */
 
@@ -42,31 +34,29 @@ static int interrupt(hob_web_request *r, message *m, hob_error *err) {
 
 /* Between two calls the session may begin or end its work: then the other call is the right one. */
 static int deliver(hob_web_request *r, message *m, hob_error *err) {
-    int rc =
-        m->policy == STEER ? send_as(m, HOB_SEND_STEER, err) : send_as(m, HOB_SEND_PROMPT, err);
+    int rc = m->policy == HOB_BUSY_STEER ? send_as(m, HOB_SEND_STEER, err)
+                                         : send_as(m, HOB_SEND_PROMPT, err);
     for (int i = 0; i < TRIES && (rc == HOB_EBUSY || rc == HOB_EIDLE); i++) {
         if (rc == HOB_EIDLE) {
             rc = send_as(m, HOB_SEND_PROMPT, err);
-        } else if (m->policy == REJECT) {
+        } else if (m->policy == HOB_BUSY_REJECT) {
             return rc;
-        } else if (m->policy == INTERRUPT) {
+        } else if (m->policy == HOB_BUSY_INTERRUPT) {
             rc = interrupt(r, m, err);
             if (rc >= 0) rc = send_as(m, HOB_SEND_PROMPT, err);
         } else {
-            rc = send_as(m, m->policy == STEER ? HOB_SEND_STEER : HOB_SEND_FOLLOW_UP, err);
+            rc = send_as(m, m->policy == HOB_BUSY_STEER ? HOB_SEND_STEER : HOB_SEND_FOLLOW_UP, err);
         }
     }
     return rc;
 }
 
-static bool take_policy(hob_web_request *r, const hob_json *body, when_busy *out) {
+bool hob_api_when_busy(hob_web_request *r, hob_str word, hob_when_busy *out) {
     static const char *const names[] = {"reject", "enqueue", "interrupt", "steer"};
-    hob_str word;
-    if (!hob_api_text(r, body, "when_busy", &word)) return false;
     if (!word.p) return true;
     for (size_t i = 0; i < HOB_ARRAY_LEN(names); i++)
         if (hob_str_eqz(word, names[i])) {
-            *out = (when_busy)i;
+            *out = (hob_when_busy)i;
             return true;
         }
     hob_web_fail(r, 400, "bad_request", "when_busy can be: reject, enqueue, interrupt, steer");
@@ -121,7 +111,7 @@ static void finish_message(hob_web_request *r, hob_str key, const message *m, in
     hob_buf_finish(&b);
 }
 
-static int begin_and_deliver(hob_web_request *r, hob_room *room, message *m, hob_error *err) {
+int hob_api_send(hob_web_request *r, hob_room *room, hob_api_message *m, hob_error *err) {
     int rc = hob_room_begin(room, hob_web_caller(r), err);
     if (rc < 0) return rc;
     m->s = hob_room_session(room);
@@ -134,16 +124,18 @@ void hob_api_prompt(hob_web_request *r) {
     static const char *const known[] = {"text", "content", "when_busy", "model", NULL};
     const hob_json *body = hob_web_json(r);
     message m = {.receipt = HOB_RECEIPT_INIT};
-    hob_str key = hob_web_header(r, "idempotency-key"), model;
+    hob_str key = hob_web_header(r, "idempotency-key"), model, policy;
     hob_error err;
-    if (!body || !hob_api_known(r, body, known) || !take_policy(r, body, &m.policy)) return;
+    if (!body || !hob_api_known(r, body, known)) return;
+    if (!hob_api_text(r, body, "when_busy", &policy)) return;
+    if (!hob_api_when_busy(r, policy, &m.policy)) return;
     if (!hob_api_content(r, body, &m.content) || !hob_api_text(r, body, "model", &model)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
     if (!answer_again(r, key)) {
         int rc = HOB_OK;
         if (model.p) rc = hob_session_set_model(hob_room_session(room), hob_api_z(r, model), &err);
-        if (rc >= 0) rc = begin_and_deliver(r, room, &m, &err);
+        if (rc >= 0) rc = hob_api_send(r, room, &m, &err);
         finish_message(r, key, &m, rc, &err);
     }
     hob_hub_leave(room);

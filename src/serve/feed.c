@@ -145,7 +145,11 @@ void hob_feed_ring(hob_feed *f) {
 
 void hob_feed_told(hob_feed *f, uint64_t last_seq) {
     pthread_mutex_lock(&f->lock);
-    if (f->state == FEED_WAITING && last_seq > f->cursor) ask(f);
+    if (f->state == FEED_WAITING && last_seq > f->cursor)
+        ask(f);
+    else
+        f->rung =
+            true; /* a look that is under way may have come too early; any later one does not */
     pthread_mutex_unlock(&f->lock);
 }
 

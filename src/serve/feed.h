@@ -34,6 +34,6 @@ void hob_feed_destroy(hob_feed *f);
 /* ---- for the hub, under its lock ------------------------------------------------------------------------ */
 hob_feed *hob_feed_of_link(hob_list *link);
 void hob_feed_ring(hob_feed *f);                    /* there may be news */
-void hob_feed_told(hob_feed *f, uint64_t last_seq); /* the store has that much */
+void hob_feed_told(hob_feed *f, uint64_t last_seq); /* the store has that much; said once */
 
 #endif

@@ -26,6 +26,7 @@ static hob_room *add_room(hob_hub *h, hob_str id, hob_str tenant, hob_str princi
     room->tenant = hob_dupz(tenant);
     room->principal = hob_dupz(principal);
     room->state = HOB_ROOM_OPENING;
+    hob_list_init(&room->things);
     hob_map_put(h->rooms, id, room);
     hob_list_push(&h->by_use, &room->link);
     return room;
@@ -39,6 +40,7 @@ static void remove_room(hob_room *room) {
     hob_hub_ring(h, hob_str_z(room->id)); /* what was written last is in the store now */
     if (room->caller) hob_caller_give(room->caller, HOB_QUOTA_SESSIONS, 1);
     hob_caller_unref(room->caller);
+    hob_room_drop_things(room);
     hob_free(room->tenant);
     hob_free(room->principal);
     hob_free(room);
@@ -332,9 +334,13 @@ size_t hob_hub_count(hob_hub *h) {
 
 static void on_tick(hob_timer *t) {
     hob_hub *h = HOB_CONTAINER(t, hob_hub, tick);
-    hob_hub_sweep(h);
-    hob_hub_poll(h);
-    hob_timer_start(t, hob_loop_now(h->loop) + HOB_HUB_TICK_MS);
+    int64_t now = hob_loop_now(h->loop);
+    if (now >= h->next_ms) {
+        hob_hub_sweep(h);
+        hob_hub_poll(h);
+        h->next_ms = now + HOB_HUB_TICK_MS;
+    }
+    hob_timer_start(t, hob_hub_tell_nudges(h) ? now + HOB_HUB_SOON_MS : h->next_ms);
 }
 
 static void *run_hub(void *hub) {
@@ -376,6 +382,7 @@ static hob_hub *new_hub(hob_server *sv) {
     h->rows = hob_map_create();
     hob_list_init(&h->by_use);
     hob_list_init(&h->listeners);
+    hob_list_init(&h->nudges);
     hob_list_init(&h->by_age);
     h->soon.fn = hob_hub_on_soon;
     return h;

@@ -58,6 +58,32 @@ int hob_room_begin(hob_room *room, const hob_caller *c, hob_error *err);
 /* The work did not begin after all. */
 void hob_room_unbegin(hob_room *room);
 
+/* Something that the session needs as long as it is open: destroyed after it. */
+void hob_room_give(hob_room *room, void *thing, void (*destroy)(void *thing));
+
+/* Called again and again, about ten times a second, from another thread, until it is taken back: for what changes
+ * without an event. `fn` only takes note. */
+typedef struct hob_nudge {
+    hob_list link; /* under the hub's lock */
+    void (*fn)(void *user);
+    void *user;
+    bool on;
+} hob_nudge;
+void hob_hub_nudge(hob_hub *h, hob_nudge *n);   /* twice is fine */
+void hob_hub_unnudge(hob_hub *h, hob_nudge *n); /* so is this */
+
+/* Something that blocks, on one of the hub's threads; then `done` on the hub's. What is not begun when the hub ends is
+ * done without. */
+typedef struct hob_errand hob_errand;
+struct hob_errand {
+    void (*run)(hob_errand *e);
+    void (*done)(hob_errand *e);
+    hob_hub *hub;
+    struct hob_errand_part *part; /* of the hub */
+};
+void hob_hub_send(hob_hub *h, hob_errand *e);
+hob_runtime *hob_hub_runtime(const hob_hub *h);
+
 /* May a session of this caller be in that folder? Absolute; *out is its real path. HOB_EACCES, HOB_EINVAL. */
 int hob_hub_folder(const hob_hub *h, hob_str path, char *out, size_t cap, hob_error *err);
 /* What a caller may ask for: *out is `wish`, or what the configuration says, if that is not wider than allowed; lives as

@@ -37,12 +37,14 @@ struct hob_room {
     const hob_caller *payer; /* whose quota of runs is taken; NULL = nobody's */
     bool busy;               /* by what its log says: a run is under way */
     bool marked;
-    char mode[16]; /* permission mode */
-    hob_work work; /* letting go */
+    char mode[16];   /* permission mode */
+    hob_list things; /* hub_help.c: what its session needs */
+    hob_work work;   /* letting go */
 };
 
 typedef struct hob_bell { /* whoever waits for news of one session */
     hob_list feeds;
+    uint64_t told; /* the feeds know that there is so much */
     char id[];
 } hob_bell;
 
@@ -54,6 +56,7 @@ struct hob_hub {
     pthread_t thread;
     _Atomic bool quit;
     hob_timer tick;
+    int64_t next_ms;         /* when it is time to look around; hub's thread */
     struct hob_marks *marks; /* NULL: nothing survives */
     pthread_mutex_t lock;
     pthread_cond_t cond; /* a room changed its state, or lost a user */
@@ -63,6 +66,7 @@ struct hob_hub {
     hob_map *bells;  /* id -> hob_bell */
     size_t waiting;  /* feeds that wait for a bell */
     hob_list listeners;
+    hob_list nudges;
     hob_map *answers; /* "session\nkey" -> hob_kept */
     hob_list by_age;  /* hob_kept, the oldest first */
     /* the poll for what others write: hub_poll.c; its work and cursor are used by one thread at a time */
@@ -101,6 +105,10 @@ void hob_hub_on_soon(hob_msg *m);
 void hob_hub_tell_row(hob_hub *h, hob_str row); /* a row as the store has it now; locked */
 void hob_hub_tell_removed(hob_hub *h, const hob_caller *c, hob_str id);
 void hob_hub_forget_rows(hob_hub *h);
+
+/* ---- hub_help.c ------------------------------------------------------------------------------------------- */
+void hob_room_drop_things(hob_room *room);
+bool hob_hub_tell_nudges(hob_hub *h); /* hub's thread; false: there are none */
 
 /* ---- hub_answers.c ------------------------------------------------------------------------------------------ */
 void hob_hub_drop_answers(hob_hub *h);

@@ -39,8 +39,10 @@ static void take_row(hob_hub *h, hob_str row) {
     pthread_mutex_lock(&h->lock);
     hob_bell *bell = hob_map_get(h->bells, hob_str_z(id));
     uint64_t last = bell ? row_uint(row, "last_seq") : 0;
-    if (bell)
+    if (bell && last > bell->told) {
+        bell->told = last;
         HOB_LIST_EACH (it, &bell->feeds) hob_feed_told(hob_feed_of_link(it), last);
+    }
     hob_hub_tell_row(h, row);
     pthread_mutex_unlock(&h->lock);
 }
@@ -121,5 +123,6 @@ void hob_hub_poll(hob_hub *h) {
 void hob_hub_on_soon(hob_msg *m) {
     hob_hub *h = HOB_CONTAINER(m, hob_hub, soon);
     int64_t at = hob_loop_now(h->loop) + HOB_HUB_SOON_MS;
+    h->next_ms = HOB_MIN(h->next_ms, at);
     if (!hob_timer_started(&h->tick) || h->tick.at > at) hob_timer_start(&h->tick, at);
 }

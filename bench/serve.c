@@ -1,0 +1,156 @@
+/*
+ * bench/serve.c - what the server costs: events sent, requests answered, streams that only wait.
+ *
+ * The server is a process of its own and its CPU time is what counts, so that the client's does not. Events are those of a
+ * session's log, read from the store and sent as server-sent events; the floor is a bare program that sends as many bytes
+ * with one write(2) an event.
+ */
+#include "server.h"
+#include "table.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { PROMPTS = 400, REPLAYS = 100, REQUESTS = 20000, STREAMS = 10000 };
+
+/* ---- events ------------------------------------------------------------------------------------------------- */
+
+static bool make_session(int fd, const char *id) {
+    char path[100], body[100];
+    snprintf(body, sizeof body, "{\"id\":\"%s\"}", id);
+    snprintf(path, sizeof path, "/api/sessions/%s/prompt", id);
+    return bench_call(fd, "POST", "/api/sessions", body) == 201;
+}
+
+/* Each prompt is queued behind the one before; the stream ends when all are done. */
+static bool fill_session(int port, const char *id) {
+    char path[100];
+    int fd = bench_dial(port);
+    bool ok = make_session(fd, id);
+    snprintf(path, sizeof path, "/api/sessions/%s/prompt", id);
+    for (int i = 0; ok && i < PROMPTS; i++)
+        ok = bench_call(fd, "POST", path, "{\"text\":\"hi\",\"when_busy\":\"enqueue\"}") == 202;
+    close(fd);
+    return ok;
+}
+
+static size_t replay(int port, const char *id, size_t *events) {
+    char path[100];
+    int fd = bench_dial(port);
+    snprintf(path, sizeof path, "/api/sessions/%s/events?until=settled", id);
+    bench_ask_for(fd, "GET", path, "Accept: text/event-stream\r\n", NULL);
+    size_t bytes = bench_read_all(fd, "\nevent: ", events);
+    close(fd);
+    return bytes;
+}
+
+static void measure_events(const bench_server *s) {
+    size_t events = 0, bytes = 0;
+    if (!fill_session(s->port, "long") || !replay(s->port, "long", &events)) {
+        bench_failed("serve.events", "the session could not be filled");
+        return;
+    }
+    events = 0;
+    double cpu = bench_server_cpu_ms(s);
+    for (int i = 0; i < REPLAYS; i++) bytes += replay(s->port, "long", &events);
+    cpu = bench_server_cpu_ms(s) - cpu;
+    bench_server raw;
+    size_t piece = bytes / events;
+    if (!bench_server_start_raw(&raw, bytes / REPLAYS, piece)) return;
+    double floor = bench_server_cpu_ms(&raw);
+    for (int i = 0; i < REPLAYS; i++) {
+        int fd = bench_dial(raw.port);
+        bench_ask_for(fd, "GET", "/", NULL, NULL);
+        bench_read_all(fd, NULL, NULL);
+        close(fd);
+    }
+    floor = bench_server_cpu_ms(&raw) - floor;
+    bench_server_stop(&raw);
+    double rate = (double)events / cpu, bare = (double)events / (floor > 0 ? floor : 10);
+    bench_row((bench_line){.name = "serve.events", .value = rate, .unit = "k/s", .floor = bare});
+    bench_row(
+        (bench_line){.name = "serve.events_ratio", .value = rate / bare, .unit = "x", .min = 0.5});
+}
+
+/* ---- requests ----------------------------------------------------------------------------------------------- */
+
+static void measure_requests(const bench_server *s, const char *name, const char *path) {
+    int fd = bench_dial(s->port);
+    double cpu = bench_server_cpu_ms(s);
+    int64_t begun = bench_now();
+    for (int i = 0; i < REQUESTS; i++)
+        if (bench_call(fd, "GET", path, NULL) != 200) {
+            bench_failed(name, "a request was not answered");
+            close(fd);
+            return;
+        }
+    double wall = (double)(bench_now() - begun) / 1e6;
+    cpu = bench_server_cpu_ms(s) - cpu;
+    close(fd);
+    char note[80];
+    snprintf(note, sizeof note, "%.0f/s on one connection", REQUESTS / wall * 1000);
+    bench_row((bench_line){
+        .name = name, .value = REQUESTS / cpu * 1000, .unit = "/s/core", .note = note});
+}
+
+/* ---- streams that wait --------------------------------------------------------------------------------------- */
+
+static size_t open_streams(int port, int *fds) {
+    size_t n = 0;
+    for (; n < STREAMS && (fds[n] = bench_dial(port)) >= 0; n++)
+        bench_ask_for(fds[n], "GET", "/api/sessions/idle/events?after=1",
+                      "Accept: text/event-stream\r\n", NULL);
+    return n;
+}
+
+static void measure_idle(const bench_server *s) {
+    int *fds = hob_alloc(STREAMS * sizeof *fds), fd = bench_dial(s->port);
+    bool ok =
+        make_session(fd, "idle") && bench_call(fd, "POST", "/api/sessions/idle/close", NULL) == 204;
+    double before = bench_server_rss_mb(s);
+    size_t n = ok ? open_streams(s->port, fds) : 0;
+    bool answered = n && bench_call(fd, "GET", "/healthz", NULL) == 200; /* all were taken before */
+    sleep(2);
+    double cpu = bench_server_cpu_ms(s);
+    sleep(5);
+    cpu = (bench_server_cpu_ms(s) - cpu) / 5;
+    double after = bench_server_rss_mb(s);
+    if (n == STREAMS && answered) {
+        bench_row((bench_line){.name = "serve.idle.rss", .value = after, .unit = "MB", .max = 256});
+        bench_row((bench_line){
+            .name = "serve.idle.stream", .value = (after - before) * 1024 / STREAMS, .unit = "KB"});
+        bench_row((bench_line){.name = "serve.idle.cpu", .value = cpu, .unit = "ms/s", .max = 20});
+    } else {
+        bench_failed("serve.idle.rss", "ten thousand streams could not be opened");
+    }
+    for (size_t i = 0; i < n; i++) close(fds[i]);
+    close(fd);
+    hob_free(fds);
+}
+
+static void raise_files(void) {
+    struct rlimit l;
+    if (getrlimit(RLIMIT_NOFILE, &l) < 0) return;
+    l.rlim_cur = l.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &l);
+}
+
+int main(int argc, char **argv) {
+    bench_rig r;
+    bench_server s;
+    bench_table_init(argc, argv);
+    raise_files();
+    bench_rig_init(&r);
+    if (bench_server_start(&s, &r)) {
+        measure_events(&s);
+        measure_requests(&s, "serve.requests.healthz", "/healthz");
+        measure_requests(&s, "serve.requests.session", "/api/sessions/long");
+        measure_idle(&s);
+        bench_server_stop(&s);
+    } else {
+        bench_failed("serve.events", "no server");
+    }
+    bench_rig_finish(&r);
+    return bench_table_finish();
+}
