@@ -41,6 +41,14 @@ hob_room *hob_api_peek(hob_web_request *r) {
     return hob_hub_peek(hob_api_hub(r), hob_web_caller(r), hob_web_param(r, "id"));
 }
 
+hob_tenant hob_api_tenant(hob_web_request *r) {
+    const hob_caller *c = hob_web_caller(r);
+    hob_tenant of = HOB_TENANT_INIT;
+    of.app_name = hob_api_z(r, c->tenant);
+    of.user_id = hob_api_z(r, c->principal);
+    return of;
+}
+
 const char *hob_api_z(hob_web_request *r, hob_str s) {
     return s.p ? hob_arena_dup(hob_web_arena(r), s).p : NULL;
 }

@@ -10,13 +10,16 @@
 
 #include "serve/hub.h"
 
+#include <hob/stored.h>
+
 /* ---- shared ------------------------------------------------------------------------------------------------- */
 hob_hub *hob_api_hub(const hob_web_request *r);
 hob_runtime *hob_api_runtime(const hob_web_request *r);
 /* The session of the path: its row, or an answer. To be destroyed. */
 bool hob_api_find(hob_web_request *r, hob_page **row);
-hob_room *hob_api_open(hob_web_request *r); /* NULL: answered. hob_hub_leave */
-hob_room *hob_api_peek(hob_web_request *r); /* NULL: not open here, nothing was answered */
+hob_room *hob_api_open(hob_web_request *r);    /* NULL: answered. hob_hub_leave */
+hob_room *hob_api_peek(hob_web_request *r);    /* NULL: not open here, nothing was answered */
+hob_tenant hob_api_tenant(hob_web_request *r); /* who calls; in the arena */
 const char *hob_api_z(hob_web_request *r, hob_str s); /* NUL-terminated, in the arena */
 /* {KEY: [rows…], "next": cursor or null}; takes the page. */
 void hob_api_answer_page(hob_web_request *r, const char *key, hob_page *page);
@@ -39,6 +42,7 @@ void hob_api_change(hob_web_request *r);
 void hob_api_delete(hob_web_request *r);
 void hob_api_close(hob_web_request *r);
 void hob_api_fork(hob_web_request *r);
+void hob_api_search(hob_web_request *r);
 /* ---- api_list.c ------------------------------------------------------------------------------------------------ */
 void hob_api_sessions_live(hob_web_request *r);
 /* ---- api_work.c ------------------------------------------------------------------------------------------------ */
@@ -85,6 +89,8 @@ void hob_api_messages(hob_web_request *r);
 void hob_api_tree(hob_web_request *r);
 void hob_api_tools(hob_web_request *r);
 void hob_api_commands(hob_web_request *r);
+void hob_api_artifacts(hob_web_request *r);
+void hob_api_artifact(hob_web_request *r);
 void hob_api_subagents(hob_web_request *r);
 void hob_api_subagent_cancel(hob_web_request *r);
 void hob_api_models(hob_web_request *r);

@@ -25,15 +25,12 @@ void hob_api_runs(hob_web_request *r) {
 
 /* The row of the run of the path, if it is a run of the session of the path. */
 static bool find_run(hob_web_request *r, hob_page **out) {
-    const hob_caller *c = hob_web_caller(r);
     hob_str run = hob_web_param(r, "run"), id = hob_web_param(r, "id");
-    hob_tenant of = HOB_TENANT_INIT;
+    hob_tenant of = hob_api_tenant(r);
     hob_page *row;
     char session[160];
     if (!hob_api_find(r, &row)) return false;
     hob_page_destroy(row);
-    of.app_name = hob_api_z(r, c->tenant);
-    of.user_id = hob_api_z(r, c->principal);
     int rc = hob_runtime_find_run(hob_api_runtime(r), hob_api_z(r, run), &of, out, NULL);
     if (rc >= 0) {
         hob_json_field(hob_page_row(*out, 0), "session", session, sizeof session);
@@ -53,92 +50,18 @@ void hob_api_run(hob_web_request *r) {
 
 /* ---- its events ------------------------------------------------------------------------------------------------------- */
 
-/* A run's id ends with the number of the event that began it. */
-static uint64_t first_of(hob_str run) {
-    size_t at = run.n;
-    int64_t n = 0;
-    while (at && run.p[at - 1] != '-') at--;
-    hob_str_int(hob_str_skip(run, at), &n);
-    return n > 0 ? (uint64_t)n - 1 : 0;
-}
-
-typedef struct gathering {
-    hob_str run;
-    uint64_t after;
-    size_t limit, found;
-    bool over;
-    hob_buf out;
-    hob_jsonw w;
-} gathering;
-
-static int take_event(gathering *g, hob_str line) {
-    hob_event *e;
-    int rc = hob_event_from_json(line, &e, NULL);
-    if (rc < 0) return rc;
-    g->after = hob_event_seq(e);
-    if (hob_str_eq(hob_event_run(e), g->run)) {
-        hob_jsonw_raw(&g->w, hob_event_json(e));
-        g->found++;
-        g->over = hob_event_type_of(e) == HOB_EVENT_RUN_FINISHED;
-    }
-    hob_event_unref(e);
-    return rc;
-}
-
-/* Until the page is full, the run is over or the log ends. */
-static int gather(hob_web_request *r, gathering *g, hob_error *err) {
-    const char *id = hob_api_z(r, hob_web_param(r, "id"));
-    bool more = true;
-    int rc = HOB_OK;
-    while (rc >= 0 && more && !g->over && g->found < g->limit) {
-        hob_page *page;
-        rc = hob_runtime_events(hob_api_runtime(r), id, g->after, 256, &page, err);
-        if (rc < 0) break;
-        more = hob_page_next(page).n > 0;
-        size_t i = 0, n = hob_page_count(page);
-        for (; rc >= 0 && i < n && !g->over && g->found < g->limit; i++)
-            if ((rc = take_event(g, hob_page_row(page, i))) < 0)
-                hob_fail(err, rc, 0, "an event cannot be read");
-        more = more || i < n;
-        hob_page_destroy(page);
-    }
-    g->over = g->over || !more;
-    return rc;
-}
-
 void hob_api_run_events(hob_web_request *r) {
-    gathering g = {.run = hob_web_param(r, "run")};
-    hob_page *row;
+    hob_page *row, *page = NULL;
     hob_error err;
     int64_t after, limit;
     if (!hob_web_query_int(r, "after", (hob_web_range){0, INT64_MAX, 0}, &after)) return;
     if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 200}, &limit)) return;
     if (!find_run(r, &row)) return;
     hob_page_destroy(row);
-    g.after = HOB_MAX((uint64_t)after, first_of(g.run));
-    g.limit = (size_t)limit;
-    hob_buf_init(&g.out, 256u << 20);
-    hob_jsonw_init(&g.w, &g.out);
-    hob_jsonw_object(&g.w);
-    hob_jsonw_key(&g.w, "events");
-    hob_jsonw_array(&g.w);
-    int rc = gather(r, &g, &err);
-    hob_jsonw_array_end(&g.w);
-    hob_jsonw_key(&g.w, "next");
-    char next[24];
-    snprintf(next, sizeof next, "%llu", (unsigned long long)g.after);
-    if (g.over)
-        hob_jsonw_null(&g.w);
-    else
-        hob_jsonw_str(&g.w, hob_str_z(next));
-    hob_jsonw_object_end(&g.w);
-    if (rc < 0)
-        hob_web_fail_hob(r, rc, &err);
-    else if (g.out.err)
-        hob_web_fail(r, 413, "too_large", "the answer is too long: ask for less");
-    else
-        hob_web_answer_json(r, 200, hob_buf_str(&g.out));
-    hob_buf_finish(&g.out);
+    const char *run = hob_api_z(r, hob_web_param(r, "run"));
+    int rc = hob_runtime_run_events(hob_api_runtime(r), run, (uint64_t)after, (size_t)limit, &page,
+                                    &err);
+    hob_api_conclude(r, rc, "events", page, &err);
 }
 
 /* ---- stopping and going on ---------------------------------------------------------------------------------------------- */

@@ -148,6 +148,25 @@ void hob_api_create(hob_web_request *r) {
 
 /* ---- change ------------------------------------------------------------------------------------------------------ */
 
+/* A title needs no open session. True: answered; false: it is open here. */
+static bool rename_closed(hob_web_request *r, hob_str title) {
+    hob_tenant of = hob_api_tenant(r);
+    hob_room *room = hob_api_peek(r);
+    hob_page *row;
+    hob_error err;
+    if (room) hob_hub_leave(room);
+    if (room) return false;
+    if (!hob_api_find(r, &row)) return true;
+    hob_page_destroy(row);
+    const char *id = hob_api_z(r, hob_web_param(r, "id"));
+    int rc = hob_runtime_rename_session(hob_api_runtime(r), id, &of, title, &err);
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        hob_api_show(r);
+    return true;
+}
+
 void hob_api_change(hob_web_request *r) {
     static const char *const known[] = {"title", "model", "thinking", NULL};
     const hob_json *body = hob_web_json(r);
@@ -157,6 +176,7 @@ void hob_api_change(hob_web_request *r) {
     if (!hob_api_text(r, body, "title", &title) || !hob_api_text(r, body, "model", &model) ||
         !hob_api_text(r, body, "thinking", &thinking))
         return;
+    if (title.p && !model.p && !thinking.p && rename_closed(r, title)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
     hob_session *s = hob_room_session(room);
@@ -210,7 +230,8 @@ void hob_api_delete(hob_web_request *r) {
         return;
     }
     if (!let_go(r, HOB_FAREWELL_LET_GO)) return;
-    int rc = hob_runtime_remove_session(hob_api_runtime(r), hob_api_z(r, id), &err);
+    hob_tenant of = hob_api_tenant(r);
+    int rc = hob_runtime_remove_session_of(hob_api_runtime(r), hob_api_z(r, id), &of, &err);
     if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);
         return;
@@ -221,35 +242,63 @@ void hob_api_delete(hob_web_request *r) {
 
 /* ---- copies ------------------------------------------------------------------------------------------------------- */
 
-void hob_api_fork(hob_web_request *r) {
-    static const char *const known[] = {"title", NULL};
+static bool take_copy(hob_web_request *r, hob_fork_opts *o, hob_str *title) {
+    static const char *const known[] = {"title", "entry", "id", NULL};
     const hob_json *body = hob_web_json(r);
-    hob_session_opts o = HOB_SESSION_OPTS_INIT;
+    hob_str entry, id;
+    if (!body || !hob_api_known(r, body, known) || !hob_api_text(r, body, "title", title) ||
+        !hob_api_text(r, body, "entry", &entry) || !hob_api_text(r, body, "id", &id))
+        return false;
+    o->session = hob_api_z(r, hob_web_param(r, "id"));
+    o->entry = hob_api_z(r, entry);
+    o->id = hob_api_z(r, id);
+    return true;
+}
+
+/* Reads the original and leaves it to whoever has it; the copy is nobody's yet. */
+void hob_api_fork(hob_web_request *r) {
+    hob_fork_opts o = HOB_FORK_OPTS_INIT;
+    hob_tenant of = hob_api_tenant(r);
+    hob_page *original, *copy = NULL;
     hob_str title;
-    hob_room *room;
-    hob_page *row;
     hob_error err;
-    char cwd[PATH_MAX], real[PATH_MAX];
-    if (!body || !hob_api_known(r, body, known) || !hob_api_text(r, body, "title", &title)) return;
-    if (!hob_api_find(r, &row)) return;
-    int n = hob_json_field(hob_page_row(row, 0), "cwd", cwd, sizeof cwd), rc = HOB_OK;
-    hob_page_destroy(row);
-    if (n > 0) rc = hob_hub_folder(hob_api_hub(r), hob_str_z(cwd), real, sizeof real, &err);
-    if (rc >= 0)
-        rc =
-            hob_hub_mode(hob_api_hub(r), hob_web_caller(r), HOB_STR_NULL, &o.permission_mode, &err);
-    o.choice = HOB_SESSION_OPEN;
-    o.flags = HOB_SESSION_FORK | HOB_SESSION_KEEP_MODE;
-    o.id = hob_api_z(r, hob_web_param(r, "id"));
-    if (rc >= 0) rc = hob_hub_make(hob_api_hub(r), hob_web_caller(r), &o, &room, &err);
-    if (rc < 0) {
-        hob_web_fail_hob(r, rc, &err);
-        return;
+    char id[160];
+    o.of = &of;
+    if (!take_copy(r, &o, &title) || !hob_api_find(r, &original)) return;
+    hob_page_destroy(original);
+    int rc = hob_runtime_fork_session(hob_api_runtime(r), &o, &copy, &err);
+    if (rc >= 0 && title.n) {
+        hob_json_field(hob_page_row(copy, 0), "id", id, sizeof id);
+        hob_page_destroy(copy);
+        copy = NULL;
+        rc = hob_runtime_rename_session(hob_api_runtime(r), id, &of, title, &err);
+        if (rc >= 0)
+            rc = hob_hub_find(hob_api_hub(r), hob_web_caller(r), hob_str_z(id), &copy, &err);
     }
-    if (title.n) rc = hob_session_set_title(hob_room_session(room), title, &err);
     if (rc < 0)
         hob_web_fail_hob(r, rc, &err);
     else
-        answer_room(r, 201, room);
-    hob_hub_leave(room);
+        answer_session(r, 201, copy, NULL);
+    hob_page_destroy(copy);
+}
+
+/* ---- by their words ------------------------------------------------------------------------------------------------- */
+
+void hob_api_search(hob_web_request *r) {
+    hob_search_opts o = HOB_SEARCH_OPTS_INIT;
+    hob_tenant of = hob_api_tenant(r);
+    hob_page *page = NULL;
+    hob_error err;
+    int64_t limit;
+    if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 20}, &limit)) return;
+    o.query = hob_api_z(r, hob_web_query(r, "q"));
+    o.cursor = hob_api_z(r, hob_web_query(r, "cursor"));
+    o.limit = (size_t)limit;
+    o.of = &of;
+    if (!o.query) {
+        hob_web_fail(r, 400, "bad_request", "what is looked for? ?q=WORDS");
+        return;
+    }
+    int rc = hob_runtime_search(hob_api_runtime(r), &o, &page, &err);
+    hob_api_conclude(r, rc, "matches", page, &err);
 }

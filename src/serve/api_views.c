@@ -5,6 +5,7 @@
  */
 #include "serve/api.h"
 
+#include <hob/artifact.h>
 #include <hob/subagent.h>
 
 /* ---- state ------------------------------------------------------------------------------------------------------------- */
@@ -148,6 +149,55 @@ void hob_api_tools(hob_web_request *r) {
 
 void hob_api_commands(hob_web_request *r) {
     answer_rows(r, "commands", hob_session_commands);
+}
+
+/* ---- artifacts ------------------------------------------------------------------------------------------------------------ */
+
+static hob_artifact_query artifact_query(hob_web_request *r, hob_tenant *of) {
+    hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
+    *of = hob_api_tenant(r);
+    q.session = hob_api_z(r, hob_web_param(r, "id"));
+    q.of = of;
+    return q;
+}
+
+void hob_api_artifacts(hob_web_request *r) {
+    hob_tenant of;
+    hob_artifact_query q = artifact_query(r, &of);
+    hob_page *row, *page = NULL;
+    hob_error err;
+    int64_t limit;
+    if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 50}, &limit)) return;
+    if (!hob_api_find(r, &row)) return;
+    hob_page_destroy(row);
+    q.name = hob_web_query(r, "name");
+    q.cursor = hob_api_z(r, hob_web_query(r, "cursor"));
+    q.limit = (size_t)limit;
+    int rc = hob_runtime_artifacts(hob_api_runtime(r), &q, &page, &err);
+    hob_api_conclude(r, rc, "artifacts", page, &err);
+}
+
+/* Bytes that somebody made, with the type that they say they have: to be kept, never to be shown as a page of ours. */
+void hob_api_artifact(hob_web_request *r) {
+    hob_tenant of;
+    hob_artifact_query q = artifact_query(r, &of);
+    hob_artifact *a;
+    hob_page *row;
+    hob_error err;
+    if (!hob_web_query_int(r, "version", (hob_web_range){0, INT64_MAX, HOB_ARTIFACT_NEWEST},
+                           &q.version))
+        return;
+    if (!hob_api_find(r, &row)) return;
+    hob_page_destroy(row);
+    q.name = hob_web_query(r, "name").p ? hob_web_query(r, "name") : hob_web_param(r, "name");
+    int rc = hob_runtime_artifact_load(hob_api_runtime(r), &q, &a, &err);
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, &err);
+        return;
+    }
+    hob_web_answer_header(r, "Content-Disposition", HOB_STR("attachment"));
+    hob_web_answer(r, 200, hob_api_z(r, hob_artifact_mime(a)), hob_artifact_bytes(a));
+    hob_artifact_destroy(a);
 }
 
 /* ---- sub-agents ---------------------------------------------------------------------------------------------------------- */

@@ -232,23 +232,15 @@ static int reserve(hob_hub *h, const hob_caller *c, const char *id, hob_room **o
 int hob_hub_make(hob_hub *h, const hob_caller *c, hob_session_opts *o, hob_room **out,
                  hob_error *err) {
     char made[129];
-    bool copy = o->flags & HOB_SESSION_FORK;
     hob_room *room;
     hob_uuid7_new(hob_clock_real(), made);
-    int rc = reserve(h, c, copy || !o->id ? made : o->id, &room, err);
+    if (!o->id) o->id = made;
+    int rc = reserve(h, c, o->id, &room, err);
     if (rc < 0) return rc;
-    if (!copy && !o->id) o->id = made;
     hob_hub_fill_options(h, c, o);
     rc = charge(room, c, err);
     if (rc >= 0) rc = hob_session_create(h->rt, o, &room->s, err);
     if (rc >= 0) rc = hob_session_save(room->s, err);
-    if (rc >= 0 && copy) {
-        pthread_mutex_lock(&h->lock);
-        hob_map_take(h->rooms, hob_str_z(room->id));
-        hob_session_id(room->s, room->id, sizeof room->id);
-        hob_map_put(h->rooms, hob_str_z(room->id), room);
-        pthread_mutex_unlock(&h->lock);
-    }
     if (rc < 0) hob_session_detach(room->s);
     return open_doors(room, rc, out);
 }

@@ -38,7 +38,7 @@ int hob_hub_find(hob_hub *h, const hob_caller *c, hob_str id, hob_page **row, ho
 int hob_hub_open(hob_hub *h, const hob_caller *c, hob_str id, hob_room **out, hob_error *err);
 /* NULL: it is not open here. Never blocks. */
 hob_room *hob_hub_peek(hob_hub *h, const hob_caller *c, hob_str id);
-/* A new session, or a copy of one: tenant, approver, definitions and the caller's limits are filled in. */
+/* A new session: tenant, approver, definitions and the caller's limits are filled in. */
 int hob_hub_make(hob_hub *h, const hob_caller *c, hob_session_opts *o, hob_room **out,
                  hob_error *err);
 void hob_hub_leave(hob_room *room);

@@ -288,6 +288,25 @@ static const hob_route routes[] = {
      .summary = "What a prompt may begin with",
      .gives = "{\"type\":\"object\"}"},
     {.method = "GET",
+     .path = "/api/sessions/{id}/artifacts",
+     .right = HOB_RIGHT_READ,
+     .handle = hob_api_artifacts,
+     .tag = "views",
+     .summary = "Artifacts, the newest version of each; of one name all versions",
+     .query = "limit:integer:rows, 1 to 1000;cursor:string:`next` of the page before;"
+              "name:string:all versions of this one",
+     .gives = "{\"type\":\"object\"}"},
+    {.method = "GET",
+     .path = "/api/sessions/{id}/artifacts/{name}",
+     .right = HOB_RIGHT_READ,
+     .flags = HOB_ROUTE_ETAG,
+     .handle = hob_api_artifact,
+     .tag = "views",
+     .summary = "The bytes of one",
+     .query =
+         "version:integer:the newest if absent;name:string:instead of that in the path, for names "
+         "with a /"},
+    {.method = "GET",
      .path = "/api/sessions/{id}/subagents",
      .right = HOB_RIGHT_READ,
      .handle = hob_api_subagents,
@@ -302,6 +321,16 @@ static const hob_route routes[] = {
      .summary = "Stop one",
      .status = 204},
     /* ---- what there is */
+    {.method = "GET",
+     .path = "/api/search",
+     .right = HOB_RIGHT_READ,
+     .handle = hob_api_search,
+     .tag = "sessions",
+     .summary = "Messages and titles by their words, newest first",
+     .query =
+         "q:string:all of these words;limit:integer:rows, 1 to 1000;cursor:string:`next` of the "
+         "page before",
+     .gives = "{\"type\":\"object\"}"},
     {.method = "GET",
      .path = "/api/models",
      .right = HOB_RIGHT_READ,

@@ -46,7 +46,9 @@ static const hob_schema schemas[] = {
     {"SessionChange",
      "{\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\"},\"model\":{\"ty"
      "pe\":\"string\"},\"thinking\":{\"type\":\"string\"}}}"},
-    {"Fork", "{\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\"}}}"},
+    {"Fork",
+     "{\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\"},\"entry\":{\"type\":"
+     "\"string\",\"description\":\"the last message of the copy\"},\"id\":{\"type\":\"string\"}}}"},
     {"Message",
      "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"content\":{\"t"
      "ype\":\"array\",\"items\":{\"type\":\"object\"},\"description\":\"text and image blo"

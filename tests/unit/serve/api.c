@@ -2,6 +2,8 @@
 #include "support/check.h"
 #include "support/desk.h"
 
+#include <hob/artifact.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -130,6 +132,69 @@ static void test_serve_api__a_copy_has_the_conversation_and_its_own_id(void **st
     assert_field(d, "messages.2.type", "");
 }
 
+static void test_serve_api__a_copy_may_end_at_an_entry(void **state) {
+    desk *d = *state;
+    char entry[40], body[100];
+    desk_session(d, "one");
+    for (int i = 0; i < 2; i++) {
+        desk_prompt(d, "one", "hi");
+        desk_settle(d, "one");
+    }
+    assert_status(d, desk_get(d, "/api/sessions/one/messages"), 200);
+    snprintf(entry, sizeof entry, "%s", client_field(&d->c, "messages.1.entry"));
+    snprintf(body, sizeof body, "{'entry':'%s','id':'copy'}", entry);
+    assert_status(d, desk_post(d, body, "/api/sessions/one/fork"), 201);
+    assert_field(d, "id", "copy");
+    assert_status(d, desk_get(d, "/api/sessions/copy/messages"), 200);
+    assert_field(d, "messages.1.type", "assistant_message");
+    assert_field(d, "messages.2.type", "");
+    assert_status(d, desk_post(d, body, "/api/sessions/one/fork"), 409);
+    assert_status(d, desk_post(d, "{'entry':'e999'}", "/api/sessions/one/fork"), 404);
+}
+
+static void test_serve_api__messages_are_found_by_their_words(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "a giraffe please");
+    desk_settle(d, "one");
+    assert_status(d, desk_get(d, "/api/search?q=giraffe"), 200);
+    assert_field(d, "matches.0.session", "one");
+    assert_status(d, desk_get(d, "/api/search?q=zebra"), 200);
+    assert_field(d, "matches.0.session", "");
+    assert_status(d, desk_get(d, "/api/search"), 400);
+}
+
+static void test_serve_api__artifacts_are_listed_and_fetched(void **state) {
+    desk *d = *state;
+    hob_artifact_item item = HOB_ARTIFACT_ITEM_INIT;
+    desk_session(d, "one");
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/close"), 204);
+    item.name = HOB_STR("a/b.html");
+    item.mime = "text/html";
+    for (int i = 0; i < 2; i++) {
+        item.bytes = i ? HOB_STR("<b>two</b>") : HOB_STR("one");
+        assert_ok(hob_runtime_artifact_save(d->rt, "one", NULL, &item, &d->err), d->err);
+    }
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts"), 200);
+    assert_field(d, "artifacts.0.name", "a/b.html");
+    assert_field(d, "artifacts.0.version", "1");
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/x?name=a%%2Fb.html"), 200);
+    assert_str(hob_buf_str(&d->c.body), "<b>two</b>");
+    assert_non_null(strstr(hob_buf_z(&d->c.head), "Content-Disposition: attachment"));
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/x?name=a%%2Fb.html&version=0"), 200);
+    assert_str(hob_buf_str(&d->c.body), "one");
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/none"), 404);
+}
+
+static void test_serve_api__a_title_needs_no_open_session(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/close"), 204);
+    assert_status(d, desk_call(d, "PATCH", "{'title':'new'}", "/api/sessions/one"), 200);
+    assert_field(d, "title", "new");
+    assert_field(d, "live", "null");
+}
+
 static void test_serve_api__a_closed_session_can_be_talked_to_again(void **state) {
     desk *d = *state;
     desk_session(d, "one");
@@ -169,7 +234,8 @@ static void test_serve_api__a_prompt_says_its_run(void **state) {
     assert_field(d, "events.0.type", "run_started");
     assert_field(d, "events.0.seq", seq);
     assert_field(d, "events.4.type", "run_finished");
-    assert_field(d, "events.5.type", "");
+    assert_field(d, "events.5.type", "settled");
+    assert_field(d, "events.6.type", "");
     assert_field(d, "next", "null");
 }
 
@@ -181,12 +247,13 @@ static void test_serve_api__events_of_a_run_come_in_pages(void **state) {
     desk_prompt(d, "one", "hi");
     snprintf(run, sizeof run, "%s", client_field(&d->c, "run_id"));
     desk_settle(d, "one");
-    for (; strcmp(next, "null") != 0; n++) {
+    while (strcmp(next, "null") != 0) {
         assert_status(
             d, desk_get(d, "/api/sessions/one/runs/%s/events?limit=1&after=%s", run, next), 200);
+        n += client_field(&d->c, "events.0.type")[0] != 0;
         snprintf(next, sizeof next, "%s", client_field(&d->c, "next"));
     }
-    assert_int_equal(n, 5);
+    assert_int_equal(n, 6);
 }
 
 static void test_serve_api__what_is_no_message_is_refused(void **state) {
@@ -360,6 +427,10 @@ int main(void) {
         T(pages_follow_each_other),
         T(title_and_thinking_change),
         T(a_copy_has_the_conversation_and_its_own_id),
+        T(a_copy_may_end_at_an_entry),
+        T(messages_are_found_by_their_words),
+        T(artifacts_are_listed_and_fetched),
+        T(a_title_needs_no_open_session),
         T(a_closed_session_can_be_talked_to_again),
         T(a_session_at_work_is_not_removed),
         T(a_prompt_says_its_run),
