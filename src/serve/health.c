@@ -3,7 +3,9 @@
  *
  * Without a token the probes say one word, which tells a stranger nothing. Who has the right admin sees the rest.
  */
+#include "serve/hub.h"
 #include "serve/routes.h"
+#include "serve/tally.h"
 #include "serve/web.h"
 
 #include <fcntl.h>
@@ -71,6 +73,10 @@ void hob_route_metrics(hob_web_request *r) {
     hob_buf b;
     hob_buf_init(&b, 4 << 20);
     hob_metrics_write(r->web->metrics, &b);
+    if (s->hub)
+        hob_metrics_sample(&b, "hob_sessions_open", "gauge",
+                           "Sessions that are open in this server.", (double)hob_hub_count(s->hub));
+    if (s->tally) hob_tally_write(s->tally, &b);
     hob_metrics_sample(&b, "process_resident_memory_bytes", "gauge", "Resident memory.",
                        (double)resident_bytes());
     hob_metrics_sample(&b, "process_start_time_seconds", "gauge",

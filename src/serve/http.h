@@ -119,6 +119,8 @@ hob_str hob_web_body(const hob_web_request *r);
 const hob_json *hob_web_json(hob_web_request *r);
 /* W3C trace context: what the client sent if it is valid, otherwise made here. "00-…-…-01" */
 hob_str hob_web_traceparent(const hob_web_request *r);
+/* What the client sent, if it is valid, otherwise "": for hob_session_set_traceparent. */
+hob_str hob_web_traced(const hob_web_request *r);
 /* For the log line of this request: "session_id", "run_id". */
 void hob_web_note(hob_web_request *r, const char *key, hob_str value);
 

@@ -120,6 +120,11 @@ hob_str hob_web_traceparent(const hob_web_request *r) {
     return hob_str_z(r->trace);
 }
 
+hob_str hob_web_traced(const hob_web_request *r) {
+    hob_str sent = hob_head_field(r->head, "traceparent");
+    return good_trace(sent) ? sent : HOB_STR("");
+}
+
 hob_str hob_web_header(const hob_web_request *r, const char *name) {
     return hob_head_field(r->head, name);
 }

@@ -5,6 +5,7 @@
 
 #include "serve/callers.h"
 #include "serve/hub.h"
+#include "serve/tally.h"
 #include "serve/web.h"
 
 #include <errno.h>
@@ -84,6 +85,7 @@ int hob_server_create_on(hob_runtime *rt, const hob_server_opts *opts, const hob
     s->started_ms = clock->wall_ms(clock);
     r = keep_roots(s, o.roots, err);
     if (r >= 0) r = read_callers(s, &o, err);
+    if (r >= 0 && rt) r = hob_tally_create(rt, &s->tally, err);
     if (r >= 0 && rt) r = hob_hub_create(s, &s->hub, err);
     if (r >= 0) r = hob_web_create(s, &o, g, &s->web, err);
     if (r >= 0) r = hob_web_start(s->web, err);
@@ -132,6 +134,7 @@ void hob_server_destroy(hob_server *s) {
     hob_server_stop(s, 0);
     hob_web_destroy(s->web);
     hob_hub_destroy(s->hub);
+    hob_tally_destroy(s->tally);
     hob_callers_destroy(s->callers);
     for (size_t i = 0; s->roots && s->roots[i]; i++) hob_free(s->roots[i]);
     hob_free(s->roots);

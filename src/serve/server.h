@@ -13,6 +13,7 @@
 
 typedef struct hob_web hob_web;         /* web.h: sockets and requests */
 typedef struct hob_callers hob_callers; /* callers.h: who may ask */
+typedef struct hob_tally hob_tally;     /* tally.h: what sessions did */
 typedef struct hob_hub hob_hub;         /* open sessions */
 
 struct hob_server {
@@ -20,6 +21,7 @@ struct hob_server {
     hob_web *web;
     hob_callers *callers;
     hob_hub *hub;
+    hob_tally *tally;             /* NULL without a runtime */
     char **roots;                 /* absolute, NULL-terminated */
     hob_definitions *definitions; /* the host's; may be NULL */
     char *state_dir;              /* NULL: which sessions it works in is not noted */
