@@ -40,6 +40,10 @@ extern "C" {
       "reason, items[{item, kind, content[]}]")                                                    \
     X(CANCEL_REQUESTED, cancel_requested, 1, "The run is to stop.",                                \
       "mode(cancel|abort|settle), queue(return|keep|drop)")                                        \
+    X(RUN_PAUSED, run_paused, 1,                                                                   \
+      "The run comes to a stand when what is under way is done, and waits until it is resumed.",   \
+      "")                                                                                          \
+    X(RUN_RESUMED, run_resumed, 1, "A paused run goes on.", "")                                    \
     X(MODEL_CALL_STARTED, model_call_started, 1, "A request to the model was decided.",            \
       "model, attempt, message, reserved_tokens, output_limit, reserved_usd?")                     \
     X(ASSISTANT_MESSAGE, assistant_message, 1, "A whole answer of the model.",                     \

@@ -126,7 +126,14 @@ HOB_API int hob_session_prompt_content(hob_session *s, hob_str content_json, hob
 HOB_API int hob_session_steer(hob_session *s, hob_str text, hob_error *err);
 /* Delivered when all current work is done; survives a restart. HOB_EIDLE when idle. */
 HOB_API int hob_session_follow_up(hob_session *s, hob_str text, hob_error *err);
-/* Continues an unfinished run (HOB_UNFINISHED_LEAVE). HOB_EIDLE if there is none. */
+/* Several, in this order and in one commit; all of them or, if one cannot be taken, none. At most 64 wait at once. */
+HOB_API int hob_session_steer_all(hob_session *s, const hob_str *texts, size_t n, hob_error *err);
+/* Returns when that is durable. What is under way (an answer, calls, sub-agents) comes to its end, nothing new
+ * begins; then the run is parked, in this process or another, until it is resumed or cancelled, and its clock stands.
+ * Steering and approvals are taken meanwhile and count later. Twice is fine. HOB_EIDLE: no run; HOB_ENOSYS: of
+ * HOB_SESSION_IN_MEMORY, where nothing can go on later. */
+HOB_API int hob_session_pause(hob_session *s, hob_error *err);
+/* Continues a paused run, or an unfinished one (HOB_UNFINISHED_LEAVE). HOB_EIDLE if there is none. */
 HOB_API int hob_session_resume(hob_session *s, hob_error *err);
 
 /* What a message became. */
@@ -172,8 +179,10 @@ HOB_API int hob_session_cancel_and_settle(hob_session *s, hob_queue_choice q, in
 /* Cancel without grace: processes are killed, tools that do not answer become `unknown`. Usable at once. */
 HOB_API int hob_session_abort(hob_session *s, hob_error *err);
 HOB_API int hob_session_is_running(
-    hob_session *s);                               /* 1 also while parked, 0 when left unfinished */
-HOB_API int hob_session_is_parked(hob_session *s); /* 1 while it waits for an approval only */
+    hob_session *s); /* 1 also while parked, 0 when left unfinished */
+/* 1 while it waits for an approval only, or was paused and nothing is under way any more. */
+HOB_API int hob_session_is_parked(hob_session *s);
+HOB_API int hob_session_is_paused(hob_session *s); /* 1 from pausing to resuming */
 
 /* ---- results ---------------------------------------------------------------------------------------- */
 

@@ -76,13 +76,13 @@ bool hob_flow_slot_done(const hob_flow *f, size_t slot) {
     return h->state == HOB_FRAME_DONE && !h->transferred;
 }
 
-bool hob_flow_parked(const hob_flow *f) {
-    bool waiting = false;
+bool hob_flow_parked(const hob_flow *f, bool paused) {
+    bool waiting = paused;
     for (size_t i = 0; i < f->n; i++) {
         const hob_frame *fr = &f->frames[i];
         if (fr->state != HOB_FRAME_ACTIVE) continue;
-        if (fr->point) return false;
-        if (fr->agent->o.kind != HOB_AGENT_LLM) continue;
+        if (fr->point && !(paused && fr->lost)) return false;
+        if (fr->point || fr->agent->o.kind != HOB_AGENT_LLM) continue;
         if (!hob_run_parked(fr->run)) return false;
         waiting = true;
     }
@@ -394,6 +394,8 @@ int hob_flow_apply(hob_flow *f, hob_run *root, const hob_event *e, const hob_jso
             hob_buf_reset(&f->conflicts);
         break;
     case HOB_EVENT_CANCEL_REQUESTED:
+    case HOB_EVENT_RUN_PAUSED:
+    case HOB_EVENT_RUN_RESUMED:
     case HOB_EVENT_STEER_DELIVERED: rc = tell_all(f, e, d, err); break;
     case HOB_EVENT_LIMIT_REACHED:
         rc = own && i >= 0 ? hob_run_apply(f->frames[i].run, e, d, err) : tell_all(f, e, d, err);
@@ -403,6 +405,7 @@ int hob_flow_apply(hob_flow *f, hob_run *root, const hob_event *e, const hob_jso
         hob_run_agents_end(root, NULL); /* handed over to one that will not begin any more */
         f->begun = false;
     }
-    if (root->phase == HOB_PHASE_AGENTS) hob_run_agents_park(root, hob_flow_parked(f), e->ts);
+    if (root->phase == HOB_PHASE_AGENTS)
+        hob_run_agents_park(root, hob_flow_parked(f, root->paused), e->ts);
     return rc;
 }

@@ -81,8 +81,8 @@ void hob_flow_destroy(hob_flow *f);
 int hob_flow_apply(hob_flow *f, hob_run *root, const hob_event *e, const hob_json *data,
                    hob_error *err);
 ptrdiff_t hob_flow_index(const hob_flow *f, hob_str agent); /* -1 = none */
-bool hob_flow_parked(
-    const hob_flow *f); /* something waits for a person, and nothing else is at work */
+/* Something waits for a person, or all was paused; and nothing is at work. */
+bool hob_flow_parked(const hob_flow *f, bool paused);
 /* Whether the agent may be handed over to by the one at `from`. */
 bool hob_flow_may_transfer(const hob_flow *f, size_t from, size_t to);
 

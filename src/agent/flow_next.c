@@ -48,6 +48,7 @@ static void branch_of(const next *n, size_t i, size_t slot) {
 
 static int start(const next *n, size_t i, size_t slot, int iteration) {
     const hob_frame *fr = &n->f->frames[i], *place = &n->f->frames[slot];
+    if (hob_run_held(n->root)) return HOB_SAID_NOTHING;
     hob_jsonw w = say(n, fr, HOB_EVENT_AGENT_STARTED);
     branch_of(n, i, slot);
     hob_jsonw_kstr(&w, "agent", hob_agent_name(fr->agent));
@@ -73,6 +74,7 @@ static int finish(const next *n, size_t i, const ending *e) {
 
 static int call_back(const next *n, size_t i, hob_point p) {
     const hob_frame *fr = &n->f->frames[i];
+    if (hob_run_held(n->root)) return HOB_SAID_NOTHING;
     hob_jsonw w = say(n, fr, HOB_EVENT_CALLBACK_STARTED);
     hob_jsonw_kstr(&w, "agent", hob_agent_name(fr->agent));
     hob_jsonw_kstr(&w, "point", hob_str_z(hob_point_name(p)));

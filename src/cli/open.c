@@ -131,6 +131,9 @@ int hob_ask_open(hob_cli *cli, const hob_ask *a, bool prompted, hob_approver app
     if (code >= 0) code = hob_cli_definitions_open(cli, a->trust, &x.o.definitions, err);
     if (code >= 0) code = hob_session_create(cli->rt, &x.o, out, err);
     if (code >= 0) tell_warning(cli, *out);
+    /* Without a prompt it is opened to go on. */
+    if (code >= 0 && !prompted && hob_session_is_paused(*out) == 1)
+        code = hob_session_resume(*out, err);
     hob_definitions_destroy(x.o.definitions);
     opening_finish(&x);
     return code;

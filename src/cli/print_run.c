@@ -64,14 +64,28 @@ static void finish_run(print_run *r) {
     hob_result_destroy(result);
 }
 
+/* What is not kept cannot wait: there it is denied, as if nobody could have been asked. */
+static bool deny_instead(print_run *r) {
+    hob_error err;
+    if (!r->ask->no_session) return false;
+    hob_tell_note(r->cli, "nobody is left to ask, and nothing of the session is kept: denied");
+    return hob_session_cancel_confirmations(r->s, &err) > 0;
+}
+
 static void finish_stranded(print_run *r) {
     char id[160];
+    bool paused = hob_session_is_paused(r->s) == 1;
+    if (deny_instead(r)) return;
     hob_session_id(r->s, id, sizeof id);
     finish_run(r);
-    hob_tell_errorf(r->cli,
-                    "the run waits for an approval, and there is nobody here to ask; in a "
-                    "terminal: hob -r %s",
-                    id);
+    if (paused)
+        hob_tell_errorf(r->cli, "the run is paused; without a prompt hob -r %s goes on with it",
+                        id);
+    else
+        hob_tell_errorf(r->cli,
+                        "the run waits for an approval, and there is nobody here to ask; in a "
+                        "terminal: hob -r %s",
+                        id);
 }
 
 /* ---- while it runs --------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  *     {"type":"prompt","text":…}  or "content":[…]      {"type":"steer","text":…}
  *     {"type":"follow_up","text":…}                     {"type":"cancel"}  {"type":"abort"}
  *     {"type":"approve","call":…,"approved":true,"reason":…}
+ *     {"type":"pause"}  {"type":"resume"}
  *
  * What a command did is seen in the events. One that cannot be done is answered with
  * {"type":"error",…}, which names the command and carries its "id", if it had one; the process
@@ -63,12 +64,21 @@ static int do_approve(const remote *r, hob_error *err) {
         hob_json_get_str(r->in, "reason"), err);
 }
 
+static int do_pause(const remote *r, hob_error *err) {
+    return hob_session_pause(r->s, err);
+}
+
+static int do_resume(const remote *r, hob_error *err) {
+    return hob_session_resume(r->s, err);
+}
+
 static const struct {
     const char *name;
     int (*run)(const remote *r, hob_error *err);
 } commands[] = {
-    {"prompt", do_prompt}, {"steer", do_steer}, {"follow_up", do_follow_up},
-    {"cancel", do_cancel}, {"abort", do_abort}, {"approve", do_approve},
+    {"prompt", do_prompt}, {"steer", do_steer},   {"follow_up", do_follow_up},
+    {"cancel", do_cancel}, {"abort", do_abort},   {"approve", do_approve},
+    {"pause", do_pause},   {"resume", do_resume},
 };
 
 static int dispatch(const remote *r, hob_error *err) {
@@ -82,9 +92,11 @@ static int dispatch(const remote *r, hob_error *err) {
     if (near)
         return hob_fail(err, HOB_EINVAL, 0, "unknown command '%.*s'; did you mean '%s'?",
                         HOB_FMT(type), near);
-    return hob_fail(err, HOB_EINVAL, 0,
-                    "unknown command '%.*s': prompt, steer, follow_up, cancel, abort or approve",
-                    HOB_FMT(hob_str_first(type, 100)));
+    return hob_fail(
+        err, HOB_EINVAL, 0,
+        "unknown command '%.*s': prompt, steer, follow_up, cancel, abort, approve, pause "
+        "or resume",
+        HOB_FMT(hob_str_first(type, 100)));
 }
 
 hob_remote_did hob_remote_line(hob_session *s, hob_str line, hob_printer *p) {

@@ -211,6 +211,8 @@ static void greet(hob_talk *t) {
 static void begin(hob_talk *t, const hob_prompt *first) {
     hob_error err = {.code = HOB_OK};
     greet(t);
+    if (hob_session_is_paused(t->s) == 1 && hob_session_resume(t->s, &err) < 0)
+        hob_tell_error(t->cli, &err);
     if (first->given && hob_session_prompt_content(t->s, hob_buf_str(&first->content), &err) < 0)
         hob_tell_error(t->cli, &err);
     t->ran = hob_session_is_running(t->s) == 1;

@@ -11,6 +11,7 @@ void hob_run_strand_begin(hob_run *r, const hob_run *root, hob_str agent, hob_st
     hob_run_init(r, root->session_id);
     r->strand = true;
     r->settled = false;
+    r->paused = root->paused;
     r->agent = agent;
     r->branch = branch;
     memcpy(r->id, root->id, sizeof r->id);

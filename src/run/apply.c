@@ -31,24 +31,41 @@ bool hob_run_active(const hob_run *r) {
     return r->phase != HOB_PHASE_IDLE;
 }
 
-/* Nothing but what sub-agents wait for is under way. */
-static bool only_children_wait(const hob_run *r) {
-    return r->phase == HOB_PHASE_READY && !r->want_model && !r->steer.n && !r->reports.n &&
-           hob_run_children_wait(r);
+bool hob_run_held(const hob_run *r) {
+    return r->paused && !r->ending;
 }
 
-bool hob_run_parked(const hob_run *r) {
-    bool waiting = false;
-    if (r->ending) return false;
-    if (r->phase == HOB_PHASE_AGENTS) return r->agents_parked;
-    if (r->phase != HOB_PHASE_TOOLS) return only_children_wait(r);
+/* Nothing but what sub-agents wait for is under way. */
+static bool only_children_wait(const hob_run *r) {
+    bool waits = r->paused || (!r->want_model && !r->steer.n && !r->reports.n);
+    return waits && hob_run_children_wait(r);
+}
+
+static bool calls_wait(const hob_run *r) {
+    bool waiting = r->paused;
     for (size_t i = 0; i < r->ncalls; i++) {
         const hob_call *c = &r->calls[i];
         bool asks = c->state == HOB_CALL_STARTED && hob_run_child_waits(r, c->call);
-        if (c->state == HOB_CALL_LOST || (c->state == HOB_CALL_STARTED && !asks)) return false;
+        bool lost = c->state == HOB_CALL_LOST && !r->paused; /* it is looked after at once */
+        if (lost || (c->state == HOB_CALL_STARTED && !asks)) return false;
         waiting = waiting || asks || c->state == HOB_CALL_WAITING;
     }
     return waiting;
+}
+
+bool hob_run_parked(const hob_run *r) {
+    if (r->ending) return false;
+    switch (r->phase) {
+    case HOB_PHASE_IDLE:
+    case HOB_PHASE_PROMPT:
+    case HOB_PHASE_MODEL: return false;
+    case HOB_PHASE_READY: return (r->paused && !r->nkids) || only_children_wait(r);
+    case HOB_PHASE_FAILED:
+    case HOB_PHASE_RETRY: return r->paused;
+    case HOB_PHASE_TOOLS: return calls_wait(r);
+    case HOB_PHASE_AGENTS: return r->agents_parked;
+    }
+    return false;
 }
 
 bool hob_run_unfinished(const hob_run *r) {
@@ -153,6 +170,7 @@ static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
         r->phase = r->left;
         hob_run_mark_lost(r);
     } else {
+        r->paused = false;
         start_fresh(r);
     }
     r->unfinished = false;
@@ -170,7 +188,7 @@ static void run_finished(hob_run *r, const hob_event *e, const hob_json *d) {
     if (cut_short) return;
     hob_run_widen(r);
     r->ncalls = 0;
-    r->temp_named = false;
+    r->temp_named = r->paused = false;
 }
 
 static void cancel_requested(hob_run *r, const hob_json *d) {
@@ -422,6 +440,8 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
     case HOB_EVENT_RUN_FINISHED: run_finished(r, e, d); break;
     case HOB_EVENT_SETTLED: r->settled = true; break;
     case HOB_EVENT_CANCEL_REQUESTED: cancel_requested(r, d); break;
+    case HOB_EVENT_RUN_PAUSED: r->paused = true; break;
+    case HOB_EVENT_RUN_RESUMED: r->paused = false; break;
     case HOB_EVENT_TOOL_UPDATED: tool_updated(r, e, d); break;
     case HOB_EVENT_USER_MESSAGE:
         hob_run_narrow_by_content(r, e->seq, hob_json_get(d, "content"));

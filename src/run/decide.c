@@ -89,6 +89,8 @@ static int check_price(const hob_run_env *env, hob_error *err) {
 }
 
 static int may_begin(const hob_run *r, hob_error *err) {
+    if (r->phase != HOB_PHASE_IDLE && hob_run_held(r))
+        return hob_fail(err, HOB_EBUSY, 0, "the run is paused: resume it, or cancel it first");
     if (r->phase != HOB_PHASE_IDLE)
         return hob_fail(err, HOB_EBUSY, 0,
                         "a run is under way: steer it, queue a follow-up, cancel it, or wait");
@@ -118,26 +120,66 @@ static size_t queue_room(const hob_queue *q) {
     return used < HOB_QUEUE_BYTES_MAX ? HOB_QUEUE_BYTES_MAX - used : 0;
 }
 
-static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
-    bool steer = in->kind == HOB_INPUT_STEER;
-    const hob_queue *q = steer ? &r->steer : &r->follow;
-    char item[24];
+static int may_tell(const hob_run *r, hob_error *err) {
     if (r->phase == HOB_PHASE_IDLE)
         return hob_fail(err, HOB_EIDLE, 0, "nothing is running: send it as a prompt");
     if (r->ending)
         return hob_fail(err, HOB_EIDLE, 0, "the run is ending: send it as a prompt when it has");
-    if (q->n == HOB_QUEUE_MAX)
+    return HOB_OK;
+}
+
+/* All of them, or none. */
+static int check_queue(const hob_queue *q, const hob_str *contents, size_t n, hob_error *err) {
+    size_t room = queue_room(q);
+    int rc = HOB_OK;
+    if (q->n + n > HOB_QUEUE_MAX)
         return hob_fail(err, HOB_ETOOBIG, 0,
-                        "%d messages wait already: wait until some are delivered", HOB_QUEUE_MAX);
-    int rc = check_content(in->content, queue_room(q), err);
+                        "%zu messages wait already, %d may: wait until some are delivered", q->n,
+                        HOB_QUEUE_MAX);
+    for (size_t i = 0; i < n && rc >= 0; i++) {
+        rc = check_content(contents[i], room, err);
+        if (rc >= 0) room -= contents[i].n;
+    }
+    return rc;
+}
+
+static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
+    bool steer = in->kind == HOB_INPUT_STEER;
+    const hob_queue *q = steer ? &r->steer : &r->follow;
+    const hob_str *all = in->nbatch ? in->batch : &in->content;
+    size_t n = in->nbatch ? in->nbatch : 1, k = in->nbatch ? (size_t)(r->last_seq - in->after) : 0;
+    char item[24];
+    int rc = k ? HOB_OK : may_tell(r, err);
+    if (rc >= 0 && k == 0) rc = check_queue(q, all, n, err);
     if (rc < 0) return rc;
     snprintf(item, sizeof item, "q%llu", (unsigned long long)r->last_seq + 1);
     hob_jsonw w = hob_say(r, steer ? HOB_EVENT_STEER_QUEUED : HOB_EVENT_FOLLOW_UP_QUEUED, out);
     out->author = HOB_STR("user");
     hob_jsonw_kstr(&w, "item", hob_str_z(item));
-    hob_jsonw_kraw(&w, "content", hob_str_trim(in->content));
+    hob_jsonw_kraw(&w, "content", hob_str_trim(all[k]));
+    hob_say_end(&w);
+    return k + 1 < n ? HOB_SAID_MORE : HOB_SAID_LAST;
+}
+
+/* ---- standing still ------------------------------------------------------------------------------------ */
+
+static int say_plain(const hob_run *r, hob_event_type type, hob_draft *out) {
+    hob_jsonw w = hob_say(r, type, out);
+    out->author = HOB_STR("user");
     hob_say_end(&w);
     return HOB_SAID_LAST;
+}
+
+static int on_pause(const hob_run *r, hob_draft *out, hob_error *err) {
+    if (r->phase == HOB_PHASE_IDLE) return hob_fail(err, HOB_EIDLE, 0, "nothing is running");
+    if (r->ending) return hob_fail(err, HOB_EIDLE, 0, "the run is ending");
+    return r->paused ? HOB_SAID_NOTHING : say_plain(r, HOB_EVENT_RUN_PAUSED, out);
+}
+
+static int on_unpause(const hob_run *r, hob_draft *out, hob_error *err) {
+    if (r->phase != HOB_PHASE_IDLE && hob_run_held(r))
+        return say_plain(r, HOB_EVENT_RUN_RESUMED, out);
+    return hob_fail(err, HOB_EIDLE, 0, "no run is paused");
 }
 
 /* Said again only if it says something new: harder than before, or that the process which was ending it is gone. */
@@ -370,6 +412,8 @@ int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in
     case HOB_INPUT_FOLLOW_UP: return on_queue(r, in, out, err);
     case HOB_INPUT_CANCEL: return on_cancel(r, env, in, out);
     case HOB_INPUT_RESUME: return on_resume(r, env, out, err);
+    case HOB_INPUT_PAUSE: return on_pause(r, out, err);
+    case HOB_INPUT_UNPAUSE: return on_unpause(r, out, err);
     case HOB_INPUT_VERDICT: return on_verdict(r, in, out, err);
     case HOB_INPUT_MODEL_FINISHED:
     case HOB_INPUT_MODEL_FAILED: return on_model(r, in, out, err);

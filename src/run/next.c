@@ -132,6 +132,7 @@ static int next_ready(const hob_run *r, const hob_run_env *env, hob_draft *out) 
     if (r->state_due) return hob_run_say_state(r, out);
     if (r->lost_model) return say_discarded(r, "the program that was receiving it stopped", out);
     if (r->ending) return finish(r, env, out);
+    if (r->paused) return HOB_SAID_NOTHING;
     if (r->stuck && env->others_first) return HOB_SAID_NOTHING;
     if (r->stuck)
         return hob_say_limit(
@@ -172,13 +173,14 @@ static int schedule_retry(const hob_run *r, const hob_run_env *env, hob_draft *o
 
 static int next_failed(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     if (r->fail.shown) return say_discarded(r, r->fail.message, out);
+    if (hob_run_held(r)) return HOB_SAID_NOTHING;
     if (!r->ending && may_retry(r, env)) return schedule_retry(r, env, out);
     return finish(r, env, out);
 }
 
 static int next_retry(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     if (r->ending) return finish(r, env, out);
-    return env->now >= r->due ? ask_model(r, env, out) : HOB_SAID_NOTHING;
+    return !r->paused && env->now >= r->due ? ask_model(r, env, out) : HOB_SAID_NOTHING;
 }
 
 /* ---- between runs ---------------------------------------------------------------------------------- */
@@ -247,7 +249,8 @@ int hob_run_next(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     case HOB_PHASE_MODEL: return HOB_SAID_NOTHING; /* its outcome is an input */
     case HOB_PHASE_FAILED: return next_failed(r, env, out);
     case HOB_PHASE_RETRY: return next_retry(r, env, out);
-    case HOB_PHASE_TOOLS: return hob_run_next_tools(r, env, out);
+    case HOB_PHASE_TOOLS:
+        return hob_run_held(r) ? HOB_SAID_NOTHING : hob_run_next_tools(r, env, out);
     case HOB_PHASE_AGENTS: return HOB_SAID_NOTHING; /* the workflow goes on: agent/flow.h */
     }
     return HOB_SAID_NOTHING;

@@ -16,7 +16,7 @@ static hob_effect tool_effect(const hob_run *r, const hob_call *c) {
 
 /* When the run must be looked at again though nothing happened: 0 = never. */
 static int64_t next_due(const hob_run *r) {
-    int64_t due = r->phase == HOB_PHASE_RETRY ? r->due : 0;
+    int64_t due = r->phase == HOB_PHASE_RETRY && !r->paused ? r->due : 0;
     if (r->limits.ms && r->active_since && !r->ending) {
         int64_t end = r->active_since + r->limits.ms - r->spent.ms;
         due = due ? HOB_MIN(due, end) : end;

@@ -140,6 +140,7 @@ typedef struct hob_run {
     bool unfinished; /* the run before was interrupted and can be continued */
     hob_phase left;  /* the phase it was left in */
     bool settled;
+    bool paused; /* nothing new begins; cancelling goes before it */
     hob_limits limits;
     hob_spent spent;
     int64_t last_ts, started_ts, active_since; /* active_since 0 = the clock stands (parked) */
@@ -197,7 +198,9 @@ void hob_run_finish(hob_run *r);
 int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *data, hob_error *err);
 
 bool hob_run_active(const hob_run *r); /* a run is under way (also parked) */
-bool hob_run_parked(const hob_run *r); /* it waits for an answer of a person only */
+/* Nothing is under way, it waits for a person: for an answer, or to be resumed. */
+bool hob_run_parked(const hob_run *r);
+bool hob_run_held(const hob_run *r); /* paused, and not ending */
 /* After a fold: the work of a process that is gone, to be resumed or settled. A parked run is not. */
 bool hob_run_unfinished(const hob_run *r);
 const hob_call *hob_run_call(const hob_run *r, hob_str call); /* NULL if not in the batch */
@@ -254,10 +257,12 @@ typedef struct hob_run_env {
 typedef enum hob_input_kind {
     HOB_INPUT_NEXT,      /* nothing new; what follows from the state? also when a timer fired */
     HOB_INPUT_PROMPT,    /* content */
-    HOB_INPUT_STEER,     /* content */
+    HOB_INPUT_STEER,     /* content, or several: batch, nbatch and the last_seq they come after */
     HOB_INPUT_FOLLOW_UP, /* content */
     HOB_INPUT_CANCEL,    /* ending (CANCEL, ABORT, SETTLE), fate */
     HOB_INPUT_RESUME,
+    HOB_INPUT_PAUSE,
+    HOB_INPUT_UNPAUSE,
     HOB_INPUT_VERDICT, /* call, approved, text = reason, by */
     HOB_INPUT_MODEL_FINISHED, /* content, stop, usage, cost, response_id; by = the function of the host that answered
                                  instead, actions */
@@ -271,6 +276,9 @@ typedef enum hob_input_kind {
 typedef struct hob_input {
     hob_input_kind kind;
     hob_str content; /* JSON array of blocks */
+    const hob_str *batch;
+    size_t nbatch;
+    uint64_t after;
     hob_str call, tool, text, by, response_id;
     hob_str actions; /* JSON object, or "" */
     hob_ending ending;

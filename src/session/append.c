@@ -264,6 +264,14 @@ static size_t fill_runs(hob_session *s, const hob_event *e, hob_arena *a, hob_st
         hob_event_text(e, text, sizeof text);
         run->prompt = hob_arena_dup(a, hob_str_z(text));
         return 1;
+    case HOB_EVENT_ASSISTANT_MESSAGE: /* with which a paused run comes to a stand */
+    case HOB_EVENT_MODEL_CALL_FAILED:
+    case HOB_EVENT_TOOL_FINISHED:
+    case HOB_EVENT_CHILD_FINISHED:
+    case HOB_EVENT_CALLBACK_FINISHED:
+        if (!hob_run_held(&s->run)) return 0; /* fall through */
+    case HOB_EVENT_RUN_PAUSED:
+    case HOB_EVENT_RUN_RESUMED:
     case HOB_EVENT_APPROVAL_REQUESTED:
     case HOB_EVENT_APPROVAL_RESOLVED:
         run->status = hob_session_parked(s) ? HOB_STR("parked") : HOB_STR("running");

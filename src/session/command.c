@@ -21,8 +21,7 @@ static int run_command(hob_session *s, command *c, void (*start)(hob_op *), hob_
     return hob_session_run(s, &c->op, err);
 }
 
-/* Ends an operation with what hob_session_input or a settings call said. */
-static void conclude(hob_op *op, int rc, const hob_error *err) {
+void hob_op_conclude(hob_op *op, int rc, const hob_error *err) {
     hob_session_commit(op->s);
     hob_session_kick(op->s);
     if (rc < 0)
@@ -39,8 +38,7 @@ static int give_input(command *c, hob_session *s, hob_error *err) {
     return rc;
 }
 
-/* New work is refused from the moment the session is being closed. */
-static int admit(hob_session *s, hob_error *err) {
+int hob_session_admit(hob_session *s, hob_error *err) {
     return s->closing ? hob_fail(err, HOB_ECANCELLED, 0, "the session is being closed") : HOB_OK;
 }
 
@@ -63,7 +61,7 @@ static void prompt_now(hob_op *op) {
         if (rc >= 0) rc = hob_session_repair(s, &err);
     }
     if (rc >= 0) rc = give_input(c, s, &err);
-    conclude(op, rc, &err);
+    hob_op_conclude(op, rc, &err);
 }
 
 /* The store failed once; look at what it has, and try again from there. */
@@ -86,7 +84,7 @@ static void start_prompt(hob_op *op) {
     hob_session *s = op->s;
     bool again = s->failed && s->failed != HOB_EFENCED && !s->refolding && !s->let_go;
     hob_error err;
-    int rc = admit(s, &err);
+    int rc = hob_session_admit(s, &err);
     if (rc >= 0 && again)
         hob_session_load(s, hob_str_z(s->id), on_read_again, op);
     else if (rc >= 0)
@@ -147,6 +145,10 @@ static int text_content(hob_session *s, hob_str text, voice v, hob_buf *out, hob
                : HOB_OK;
 }
 
+int hob_session_users_text(hob_session *s, hob_str text, hob_buf *out, hob_error *err) {
+    return text_content(s, text, USERS, out, err);
+}
+
 int hob_session_begin(hob_session *s, hob_str text, hob_error *err) {
     hob_buf content;
     hob_buf_init(&content, HOB_EVENT_MAX / 2);
@@ -163,12 +165,12 @@ static void start_input(hob_op *op) {
     command *c = HOB_CONTAINER(op, command, op);
     hob_error err;
     int rc = give_input(c, op->s, &err);
-    conclude(op, rc, &err);
+    hob_op_conclude(op, rc, &err);
 }
 
 static void start_queue(hob_op *op) {
     hob_error err;
-    int rc = admit(op->s, &err);
+    int rc = hob_session_admit(op->s, &err);
     if (rc >= 0) rc = hob_session_usable(op->s, &err);
     if (rc >= 0 && op->s->left_alone)
         rc = hob_fail(&err, HOB_EIDLE, 0,
@@ -238,24 +240,6 @@ int hob_session_steer(hob_session *s, hob_str text, hob_error *err) {
 
 int hob_session_follow_up(hob_session *s, hob_str text, hob_error *err) {
     return send_text(s, HOB_INPUT_FOLLOW_UP, text, err);
-}
-
-static void start_resume(hob_op *op) {
-    command *c = HOB_CONTAINER(op, command, op);
-    hob_error err;
-    int rc = admit(op->s, &err);
-    if (rc >= 0 && !op->s->left_alone)
-        rc = hob_fail(&err, HOB_EIDLE, 0, "there is no unfinished run to resume");
-    if (rc >= 0) rc = hob_session_say_settings(op->s, &err);
-    if (rc >= 0) rc = hob_session_repair_strangers(op->s, &err);
-    if (rc >= 0) rc = hob_session_input(op->s, &c->in, &err);
-    if (rc >= 0) op->s->left_alone = false;
-    conclude(op, rc, &err);
-}
-
-int hob_session_resume(hob_session *s, hob_error *err) {
-    command c = {.in = {.kind = HOB_INPUT_RESUME}};
-    return run_command(s, &c, start_resume, err);
 }
 
 /* ---- stopping ------------------------------------------------------------------------------------------- */
@@ -346,7 +330,7 @@ static void start_cancel_confirmations(hob_op *op) {
     hob_error err;
     int n = 0, rc = deny_all(op->s, &n, &err);
     op->rc = n;
-    conclude(op, rc < 0 ? rc : n, &err);
+    hob_op_conclude(op, rc < 0 ? rc : n, &err);
 }
 
 int hob_session_cancel_confirmations(hob_session *s, hob_error *err) {
@@ -358,7 +342,7 @@ int hob_session_cancel_confirmations(hob_session *s, hob_error *err) {
 
 static void say_and_conclude(hob_op *op, int rc, hob_error *err) {
     if (rc >= 0 && op->s->view->id.n) rc = hob_session_say_settings(op->s, err);
-    conclude(op, rc, err);
+    hob_op_conclude(op, rc, err);
 }
 
 static void start_set_model(hob_op *op) {
@@ -404,7 +388,7 @@ static void start_set_title(hob_op *op) {
     hob_error err;
     int rc = op->s->view->id.n ? HOB_OK : hob_session_say_settings(op->s, &err);
     if (rc >= 0) rc = hob_session_say_title(op->s, HOB_CONTAINER(op, command, op)->text, &err);
-    conclude(op, rc, &err);
+    hob_op_conclude(op, rc, &err);
 }
 
 int hob_session_set_title(hob_session *s, hob_str title, hob_error *err) {
@@ -437,7 +421,7 @@ static void start_save(hob_op *op) {
     hob_error err;
     int rc = hob_session_usable(op->s, &err);
     if (rc >= 0 && !op->s->view->id.n) rc = hob_session_say_settings(op->s, &err);
-    conclude(op, rc, &err);
+    hob_op_conclude(op, rc, &err);
 }
 
 int hob_session_save(hob_session *s, hob_error *err) {
@@ -476,7 +460,7 @@ static void start_move(hob_op *op) {
         hob_jsonw_object_end(&w);
         rc = hob_session_append(s, &d, &err);
     }
-    conclude(op, rc, &err);
+    hob_op_conclude(op, rc, &err);
 }
 
 int hob_session_move(hob_session *s, const char *entry, hob_error *err) {

@@ -44,6 +44,28 @@ typedef struct claim {
 
 static void tell_to_stop(const tool_flight *t, bool hard);
 
+/* A receipt promises that the result can come later: where nothing is kept, that is as long as the session is open. */
+static void warn_of_receipt(hob_session *s, const char *call, hob_str tool) {
+    hob_draft d;
+    hob_jsonw w;
+    hob_buf text;
+    hob_error err;
+    hob_buf_init(&text, 4096);
+    hob_buf_addf(&text,
+                 "the call %s of %.*s is pending, and this session is kept in memory only: its "
+                 "result can be given until the session is closed, not later",
+                 call, HOB_FMT(tool));
+    hob_draft_init(&d, HOB_EVENT_WARNING);
+    d.run_id = hob_str_z(s->run.id);
+    hob_jsonw_init(&w, &d.data);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "code", HOB_STR("not_kept"));
+    hob_jsonw_kstr(&w, "text", hob_buf_str(&text));
+    hob_jsonw_object_end(&w);
+    if (hob_session_append(s, &d, &err) < 0) hob_session_fail(s, err.code, &err);
+    hob_buf_finish(&text);
+}
+
 static void give_now(hob_flight *f, const hob_tool_result *r) {
     hob_strand *st = f->strand;
     hob_session *s = f->s;
@@ -65,6 +87,10 @@ static void give_now(hob_flight *f, const hob_tool_result *r) {
                     .truncated = r->truncated,
                     .pending = t && t->receipt,
                     .duration_ms = t ? hob_session_now(st->s) - t->started : 0};
+    bool lost_later =
+        in.pending && r->outcome == HOB_OUTCOME_OK && st->s->store == st->s->rt->memory;
+    const hob_call *c = hob_run_call(st->run, in.call);
+    if (lost_later && c) warn_of_receipt(st->s, call, c->name);
     hob_flight_end(f);
     hob_crash_point("effect.tool.outcome");
     hob_strand_outcome(st, &in);

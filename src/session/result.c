@@ -107,10 +107,13 @@ static void explain(hob_session *s, ending *e) {
         *e = (ending){.status = "failed", .code = s->failed, .sub = s->fail_error.sub};
         snprintf(e->message, sizeof e->message, "%s", s->fail_error.message);
     } else if (hob_run_active(r)) {
-        e->status = hob_run_parked(r) ? "parked" : "interrupted";
-        e->code = hob_run_parked(r) ? HOB_EACCES : HOB_EBUSY;
+        bool parked = hob_run_parked(r), asks = parked && !r->paused;
+        e->status = parked ? "parked" : "interrupted";
+        e->code = asks ? HOB_EACCES : HOB_EBUSY;
         snprintf(e->message, sizeof e->message,
-                 hob_run_parked(r) ? "a call waits for an approval" : "unfinished");
+                 asks     ? "a call waits for an approval"
+                 : parked ? "the run is paused; resume it to go on"
+                          : "unfinished");
     } else if (!strcmp(e->status, "failed")) {
         e->code = r->fail.code;
         e->sub = r->fail.sub;

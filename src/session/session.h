@@ -326,7 +326,7 @@ struct hob_session {
     hob_definitions *agents;    /* registered with this session; NULL = none */
     /* protected by rt->lock: what other threads may ask without waiting */
     struct {
-        bool running, parked, failed;
+        bool running, parked, paused, failed;
         bool settled; /* nothing will happen by itself */
         bool leaving; /* no call may begin, and those that wait come back */
         bool gone;    /* let go of; to be freed */
@@ -417,6 +417,12 @@ void hob_agent_failed(hob_flight *f);
 
 /* ---- command.c ------------------------------------------------------------------------------------------- */
 int hob_content_check(hob_str json, hob_error *err); /* text and image blocks, and not empty */
+/* The words of the user as content: one block, or what the command that they name stands for. */
+int hob_session_users_text(hob_session *s, hob_str text, hob_buf *out, hob_error *err);
+/* New work is refused from the moment the session is being closed. */
+int hob_session_admit(hob_session *s, hob_error *err);
+/* Ends an operation with what hob_session_input or a settings call said. */
+void hob_op_conclude(hob_op *op, int rc, const hob_error *err);
 
 /* ---- reader.c, stream.c ----------------------------------------------------------------------------------- */
 void hob_session_deliver(hob_session *s); /* durable events and deltas into the mailboxes */

@@ -157,3 +157,7 @@ int hob_session_is_running(hob_session *s) {
 int hob_session_is_parked(hob_session *s) {
     return look(s, &s->pub.parked);
 }
+
+int hob_session_is_paused(hob_session *s) {
+    return look(s, &s->pub.paused);
+}

@@ -51,6 +51,38 @@ static void test_cli_remote__a_prompt_argument_comes_first(void **state) {
     assert_str(hob_json_get_str(hob_test_line(c, -1), "text"), "1: from the command line");
 }
 
+/* ADK-69 from outside: it stands when the command is done, survives the process, and goes on without a prompt. */
+static void test_cli_remote__case_69_a_paused_run_goes_on(void **state) {
+    hob_test_cli *c = *state;
+    HOB_START(c, START, "--permission-mode", "yolo");
+    send(c, "{'type': 'prompt', 'text': 'work'}");
+    hob_test_until(c, "\"type\":\"tool_started\"");
+    send(c, "{'type': 'pause'}");
+    hob_test_until(c, "\"type\":\"run_paused\"");
+    hob_test_file(&c->folder, "go", HOB_STR(""));
+    hob_test_until(c, "\"type\":\"tool_finished\"");
+    hob_test_close_in(c);
+    assert_int_equal(hob_test_end(c), 5);
+    assert_str(hob_json_get_str(hob_test_line(c, -1), "status"), "parked");
+    assert_err_has(c, "the run is paused");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-c", "-m", "scripted:s.json"), 0);
+    assert_out_has(c, "1: work");
+}
+
+/* ADK-70: what nobody could answer later is denied at once. */
+static void test_cli_remote__case_70_without_a_session_nothing_waits(void **state) {
+    hob_test_cli *c = *state;
+    HOB_START(c, START, "--no-session");
+    send(c, "{'type': 'prompt', 'text': 'write'}");
+    hob_test_until(c, "\"type\":\"approval_requested\"");
+    send(c, "{'type': 'pause', 'id': 1}");
+    hob_test_until(c, "\"type\":\"error\"");
+    hob_test_close_in(c);
+    hob_test_end(c);
+    assert_str(hob_json_get_str(hob_test_line(c, -1), "status"), "completed");
+    assert_err_has(c, "nobody is left to ask");
+}
+
 static void test_cli_remote__bad_lines_are_answered_and_it_lives(void **state) {
     hob_test_cli *c = *state;
     HOB_START(c, START);
@@ -173,6 +205,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_cli_remote__two_prompts_two_results),
         TEST(test_cli_remote__a_prompt_argument_comes_first),
+        TEST(test_cli_remote__case_69_a_paused_run_goes_on),
+        TEST(test_cli_remote__case_70_without_a_session_nothing_waits),
         TEST(test_cli_remote__bad_lines_are_answered_and_it_lives),
         TEST(test_cli_remote__approve),
         TEST(test_cli_remote__refuse_with_a_reason),

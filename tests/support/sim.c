@@ -255,6 +255,10 @@ int sim_resume(sim *s) {
     return sim_input(s, &(hob_input){.kind = HOB_INPUT_RESUME});
 }
 
+int sim_pause(sim *s, bool paused) {
+    return sim_input(s, &(hob_input){.kind = paused ? HOB_INPUT_PAUSE : HOB_INPUT_UNPAUSE});
+}
+
 int sim_settle(sim *s) {
     return sim_cancel(s, HOB_ENDING_SETTLE, HOB_QUEUE_RETURN);
 }

@@ -62,6 +62,7 @@ int sim_steer(sim *s, const char *text);
 int sim_follow_up(sim *s, const char *text);
 int sim_cancel(sim *s, hob_ending how, hob_queue_fate fate);
 int sim_resume(sim *s);
+int sim_pause(sim *s, bool paused); /* false: it goes on */
 int sim_settle(sim *s);
 int sim_verdict(sim *s, const char *call, bool approved, const char *reason);
 int sim_tick(sim *s, int64_t ms); /* time passes, then NEXT */

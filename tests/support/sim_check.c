@@ -37,6 +37,7 @@ typedef struct seen {
     size_t nitems;
     int64_t turns, tool_calls, tokens;
     bool kept; /* the user kept what waits in a queue */
+    bool paused;
 } seen;
 
 /* ---- every event has the fields that the list in hob/event.h names, and no others ------------ */
@@ -121,6 +122,7 @@ static void run_started(seen *s, const hob_event *e, const hob_json *d) {
     assert_int_equal(s->run.n, 0);
     s->run = e->run_id;
     s->kept = s->ending = false;
+    s->paused = s->paused && resumes;
     if (!resumes) check_none_active(s);
     hob_str origin = hob_json_get_str(d, "origin");
     if (!hob_str_eqz(origin, "prompt") && !hob_str_eqz(origin, "update")) return;
@@ -184,6 +186,23 @@ static void callback_finished(seen *s, const hob_event *e, const hob_json *d) {
     strand *a = strand_of(s, e);
     assert_true(hob_str_eq(a->point, hob_json_get_str(d, "point")));
     a->point = HOB_STR_NULL;
+}
+
+/* What is under way may end; nothing else happens to a run that was paused. */
+static void check_pause(const seen *s, const hob_event *e, const hob_json *d) {
+    if (!s->paused || s->ending) return;
+    switch ((int)e->type) {
+    case HOB_EVENT_MODEL_CALL_STARTED:
+    case HOB_EVENT_RETRY_SCHEDULED:
+    case HOB_EVENT_APPROVAL_REQUESTED:
+    case HOB_EVENT_TOOL_STARTED:
+    case HOB_EVENT_AGENT_STARTED:
+    case HOB_EVENT_CALLBACK_STARTED:
+    case HOB_EVENT_STEER_DELIVERED: fail_msg("paused: %.*s", HOB_FMT(e->json)); break;
+    case HOB_EVENT_RUN_FINISHED:
+        assert_false(hob_str_eqz(hob_json_get_str(d, "status"), "completed"));
+        break;
+    }
 }
 
 /* Who writes steps is at work; and once the run is ending, nothing begins. */
@@ -318,6 +337,7 @@ static void check_event(seen *s, const hob_event *e, const hob_json *d) {
     const hob_json *items = hob_json_get(d, "items");
     bool own = hob_str_eqz(hob_json_get_str(d, "scope"), "agent");
     check_order(s, e);
+    check_pause(s, e, d);
     switch ((int)e->type) {
     case HOB_EVENT_RUN_STARTED: run_started(s, e, d); break;
     case HOB_EVENT_RUN_FINISHED: run_finished(s, e, d); break;
@@ -325,6 +345,11 @@ static void check_event(seen *s, const hob_event *e, const hob_json *d) {
     case HOB_EVENT_CANCEL_REQUESTED:
         s->kept = hob_str_eqz(hob_json_get_str(d, "queue"), "keep");
         s->ending = true;
+        break;
+    case HOB_EVENT_RUN_PAUSED:
+    case HOB_EVENT_RUN_RESUMED:
+        assert_int_equal(s->paused, e->type == HOB_EVENT_RUN_RESUMED);
+        s->paused = !s->paused;
         break;
     case HOB_EVENT_LIMIT_REACHED: s->ending = s->ending || !own; break;
     case HOB_EVENT_AGENT_STARTED: agent_started(s, e); break;

@@ -170,6 +170,8 @@ void sim_play_out(sim *s) {
         assert_in_range(i, 0, 5000);
         if (sim_effects(s, list))
             sim_play(s, &list[0]);
+        else if (hob_run_held(&s->run) && hob_run_parked(&s->run))
+            sim_pause(s, false);
         else if (!sim_approve(s, true) && sim_due(s))
             sim_tick(s, HOB_MAX(sim_due(s) - s->env.now, 0));
         else if (hob_run_active(&s->run) && !sim_effects(s, list) && !sim_due(s) &&

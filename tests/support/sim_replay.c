@@ -116,6 +116,8 @@ static hob_input input_in(const hob_event *e, const hob_json *d, hob_arena *a) {
     case HOB_EVENT_STEER_QUEUED: in.kind = HOB_INPUT_STEER; break;
     case HOB_EVENT_FOLLOW_UP_QUEUED: in.kind = HOB_INPUT_FOLLOW_UP; break;
     case HOB_EVENT_CANCEL_REQUESTED: cancel_in(d, &in); break;
+    case HOB_EVENT_RUN_PAUSED: in.kind = HOB_INPUT_PAUSE; break;
+    case HOB_EVENT_RUN_RESUMED: in.kind = HOB_INPUT_UNPAUSE; break;
     case HOB_EVENT_APPROVAL_RESOLVED: verdict_in(d, &in); break;
     case HOB_EVENT_ASSISTANT_MESSAGE: answer_in(d, &in); break;
     case HOB_EVENT_MODEL_CALL_FAILED: failure_in(d, &in); break;

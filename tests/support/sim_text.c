@@ -249,6 +249,7 @@ static void add_run(hob_buf *b, const hob_run *r) {
                  r->steered, r->lost_model, r->redo, r->cut, (long long)r->due,
                  (long long)r->context_tokens, r->fresh_bytes, r->repeats,
                  (unsigned long long)r->repeat_hash);
+    hob_buf_addf(b, " paused=%d", r->paused);
     hob_buf_addf(b, " stuck=%d hard=%d state=%d temp=%d escalate=%d transfer=%.*s", r->stuck,
                  r->hard, r->state_due, r->temp_named, r->escalate, HOB_FMT(r->transfer));
     hob_buf_addf(b, " ending=%d,%d,%s fail=%d,%d,%d,%d,%lld,%u,%s thresholds=%d", r->ending,

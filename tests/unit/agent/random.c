@@ -231,6 +231,8 @@ static void move(game *g) {
         some_change(g);
     } else if (what < 24) {
         sim_approve(s, chance(g, 70));
+    } else if (what < 27) {
+        sim_pause(s, chance(g, 40));
     } else {
         some_outcome(g);
     }

@@ -126,6 +126,8 @@ static void move(game *g) {
         sim_tick(s, roll(g, 20000));
     } else if (what < 44) {
         some_failure(g);
+    } else if (what < 47) {
+        sim_pause(s, chance(g, 40));
     } else if (!hob_run_active(&s->run)) {
         sim_prompt(s, "prompt");
     } else if (hob_run_parked(&s->run)) {
