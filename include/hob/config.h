@@ -63,6 +63,12 @@ HOB_API hob_str hob_config_state_dir(const hob_config *c);
 HOB_API hob_str hob_config_cache_dir(const hob_config *c);
 HOB_API hob_str hob_config_file(const hob_config *c); /* the user's file */
 
+/* The instruction files (AGENTS.md and its like) that a session in this folder reads, in their order, and what is taken
+ * of each: "812 bytes", "900 of 5000 bytes, cut: …", "left out, …". Looks at the files now. */
+typedef void (*hob_context_fn)(hob_str path, hob_str what, hob_origin origin, void *user);
+HOB_API int hob_config_context(const hob_config *c, const char *cwd, hob_context_fn fn, void *user,
+                               hob_error *err);
+
 /* ---- trust: whose hooks, servers and agents may act ---------------------------------------- */
 
 /* Did the user say so before, for exactly this folder? 1, 0, or an error, which means no. Pass the answer as

@@ -118,8 +118,8 @@ typedef struct hob_discover_opts {
 #define HOB_DISCOVER_OPTS_INIT                                                                     \
     { sizeof(hob_discover_opts), NULL, NULL, 0 }
 
-/* agents/, skills/, commands/ in the user's folder, then in .claude, .agents and .hob of the workspace; the
- * later are nearer and win. Returns how many are live in all. */
+/* agents/, skills/, commands/ in the user's folder, then `agents` of the configuration, then .claude, .agents and .hob of
+ * the workspace, and `agents` of its configuration; the later are nearer and win. Returns how many are live in all. */
 HOB_API int hob_definitions_discover(hob_definitions *d, const hob_discover_opts *o,
                                      hob_error *err);
 

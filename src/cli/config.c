@@ -73,6 +73,21 @@ static void on_leaf(const char *path, hob_str json, hob_origin origin, hob_str s
     hob_buf_finish(&b);
 }
 
+/* One row a file, after the settings: what is taken of it stands where the value does. */
+static void on_file(hob_str path, hob_str what, hob_origin origin, void *user) {
+    hob_buf value;
+    hob_buf_init(&value, 65536);
+    hob_buf_add(&value, path);
+    hob_buf_addz(&value, ": ");
+    hob_buf_add(&value, what);
+    hob_buf json;
+    hob_buf_init(&json, 1u << 20);
+    hob_json_quote(&json, hob_buf_str(&value));
+    on_leaf("instructions", hob_buf_str(&json), origin, path, user);
+    hob_buf_finish(&json);
+    hob_buf_finish(&value);
+}
+
 static int run(hob_cli *cli, char *const *argv) {
     config_opts o = {.json = false};
     hob_rest rest;
@@ -94,9 +109,11 @@ static int run(hob_cli *cli, char *const *argv) {
     listing l = {.cli = cli, .o = &o};
     hob_table_init(&l.table, o.origin ? 3 : 2);
     hob_config_each(cli->config, on_leaf, &l);
+    code = hob_config_context(cli->config, cli->cwd, on_file, &l, &err);
+    if (code < 0) hob_tell_error(cli, &err);
     hob_table_print(&l.table, &cli->out);
     hob_table_finish(&l.table);
-    code = HOB_EXIT_OK;
+    code = hob_exit_of(code);
 out:
     hob_words_finish(&rest.words);
     return code;

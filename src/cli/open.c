@@ -60,7 +60,7 @@ static int set_sandbox(hob_cli *cli, const hob_ask *a, hob_error *err) {
 /* Settings that later versions use. They guard nothing, so that a remark is enough. */
 static void on_setting(const char *path, hob_str json, hob_origin origin, hob_str source,
                        void *user) {
-    static const char *const later[] = {"mcp_servers.", "agents.", "lanes.", "server."};
+    static const char *const later[] = {"mcp_servers.", "lanes.", "server."};
     (void)json, (void)origin;
     for (size_t i = 0; i < HOB_ARRAY_LEN(later); i++)
         if (hob_str_starts(hob_str_z(path), hob_str_z(later[i])))

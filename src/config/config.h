@@ -31,6 +31,8 @@ typedef struct hob_context_opts {
     const char *cwd;
     const char *config_dir; /* the user's own AGENTS.md lives here; NULL = none */
     size_t max_total;       /* 0 = 32 KiB */
+    hob_context_fn fn;      /* told of each file, too; may be NULL */
+    void *user;
 } hob_context_opts;
 /* Names of the files used (and of those cut or left out, with why) are appended to `origins`, one a line. */
 int hob_context_load(const hob_context_opts *o, hob_buf *text, hob_buf *origins);

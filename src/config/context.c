@@ -29,9 +29,13 @@ typedef struct loader {
     const char *beneath; /* NULL: the user's own files may be links to anywhere */
     hob_file_info seen[MAX_FOLDERS + 1];
     size_t nseen;
+    hob_context_fn fn;
+    void *user;
 } loader;
 
 static void report(loader *l, const char *path, const char *what) {
+    hob_origin origin = l->beneath ? HOB_ORIGIN_WORKSPACE : HOB_ORIGIN_USER;
+    if (l->fn) l->fn(hob_str_z(path), hob_str_z(what), origin, l->user);
     for (const char *p = path; *p; p++) {
         bool control = (unsigned char)*p < 0x20 || *p == 0x7f;
         hob_buf_addc(l->origins, control ? '?' : *p); /* one line a file, whatever its name */
@@ -178,9 +182,31 @@ int hob_context_load(const hob_context_opts *o, hob_buf *text, hob_buf *origins)
     l->text = text;
     l->origins = origins;
     l->max = l->left = o->max_total ? o->max_total : DEFAULT_MAX;
+    l->fn = o->fn;
+    l->user = o->user;
     if (o->config_dir && *o->config_dir)
         load_folder(l, hob_str_z(o->config_dir), HOB_ARRAY_LEN(names) - 1);
     if (o->cwd) load_chain(l, o->cwd);
     hob_free(l);
     return text->err ? text->err : origins->err;
+}
+
+int hob_config_context(const hob_config *c, const char *cwd, hob_context_fn fn, void *user,
+                       hob_error *err) {
+    int64_t max = hob_config_int(c, "context.max_bytes", 0);
+    hob_buf text, origins;
+    if (max == 0) return HOB_OK; /* switched off */
+    char *dir = hob_dupz(hob_config_dir(c));
+    hob_context_opts o = {.cwd = cwd,
+                          .config_dir = *dir ? dir : NULL,
+                          .max_total = (size_t)max,
+                          .fn = fn,
+                          .user = user};
+    hob_buf_init(&text, 16u << 20);
+    hob_buf_init(&origins, 4u << 20);
+    int rc = hob_context_load(&o, &text, &origins);
+    hob_buf_finish(&text);
+    hob_buf_finish(&origins);
+    hob_free(dir);
+    return rc < 0 ? hob_fail(err, rc, 0, "the instruction files of %s are too large", cwd) : HOB_OK;
 }

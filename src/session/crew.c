@@ -135,9 +135,12 @@ static void employ(hob_crew *c, size_t i) {
     st->frame = (ptrdiff_t)i;
     if (fr->agent->o.kind != HOB_AGENT_LLM) return;
     st->history = m->view.seen;
-    if (fr->agent->o.instruction) /* until it is expanded: estimates go by its size */
-        st->system = hob_str_z(fr->agent->o.instruction);
     equip(m);
+    if (!fr->agent->o.instruction) return;
+    hob_buf_reset(&m->system); /* until it is expanded: estimates go by its size */
+    hob_buf_addz(&m->system, fr->agent->o.instruction);
+    hob_session_add_surroundings(c->s, hob_strand_tools(st), &m->system);
+    st->system = hob_buf_str(&m->system);
 }
 
 void hob_crew_sync(hob_crew *c) {
@@ -178,6 +181,7 @@ static int write_system(hob_crew *c, size_t i, hob_error *err) {
     int rc =
         hob_instruction_expand(hob_str_z(a->o.instruction), &c->s->view->state, &m->system, err);
     if (rc < 0) return rc;
+    hob_session_add_surroundings(c->s, hob_strand_tools(m->strand), &m->system);
     if (a->o.output_schema)
         hob_buf_addf(&m->system, "\n\nAnswer with JSON alone, that fits this schema:\n%s\n",
                      a->o.output_schema);

@@ -106,6 +106,70 @@ static int read_workspace(reading *r, const char *cwd) {
     return code;
 }
 
+/* ---- what stands in the configuration ------------------------------------------------------------ */
+
+/* As a file would say it: its key is its name. */
+static void write_agent(const hob_json *agent, hob_buf *out) {
+    hob_jsonw w;
+    hob_jsonw_init(&w, out);
+    hob_jsonw_object(&w);
+    if (!hob_json_get(agent, "name")) hob_jsonw_kstr(&w, "name", hob_json_key(agent));
+    for (const hob_json *m = hob_json_first(agent); m; m = hob_json_next(m)) {
+        hob_jsonw_key_n(&w, hob_json_key(m));
+        hob_jsonw_raw(&w, hob_json_raw(m));
+    }
+    hob_jsonw_object_end(&w);
+}
+
+static const char *name_differs(const hob_json *agent) {
+    const hob_json *name = hob_json_get(agent, "name");
+    bool same = !name || hob_str_eq(hob_json_str(name), hob_json_key(agent));
+    return same ? NULL : "its name is another than its key";
+}
+
+static int add_configured(reading *r, const hob_config *c, const hob_json *agent) {
+    hob_buf path, text;
+    hob_str source = HOB_STR_NULL;
+    hob_buf_init(&path, 4096);
+    hob_buf_init(&text, HOB_DISCOVER_FILE_MAX);
+    hob_buf_addf(&path, "agents.%.*s", HOB_FMT(hob_json_key(agent)));
+    bool workspace = hob_config_origin(c, hob_buf_z(&path), &source) == HOB_ORIGIN_WORKSPACE;
+    write_agent(agent, &text);
+    hob_def_file f = {.text = {.kind = HOB_DEFINITION_AGENT,
+                               .stem = hob_json_key(agent),
+                               .text = hob_buf_str(&text),
+                               .yaml = true},
+                      .path = source,
+                      .dir = hob_str_z(r->dir),
+                      .origin = r->origin,
+                      .trusted = r->trusted,
+                      .why = text.err ? "is too large" : name_differs(agent)};
+    bool wanted = workspace == (r->origin == HOB_ORIGIN_WORKSPACE);
+    int code = wanted ? hob_def_list_add(r->stage, &f, r->err) : HOB_OK;
+    hob_buf_finish(&path);
+    hob_buf_finish(&text);
+    return code;
+}
+
+/* The user's and administrator's, or the workspace's; as one folder each, behind that of files. */
+static int read_configured(reading *r, const hob_config *c) {
+    hob_arena *a = hob_arena_create(0);
+    const hob_json *all = NULL;
+    hob_str json = c ? hob_config_get(c, "agents") : HOB_STR_NULL;
+    int code = json.n ? hob_json_parse(a, json, NULL, &all, r->err) : HOB_OK;
+    r->kind = HOB_DEFINITION_AGENT;
+    r->dir = r->origin == HOB_ORIGIN_WORKSPACE ? "agents of the workspace's configuration"
+                                               : "agents of the configuration";
+    r->stage = hob_def_list_create(hob_definitions_widest(r->d));
+    for (const hob_json *x = hob_json_first(all); x && code >= 0; x = hob_json_next(x))
+        code = add_configured(r, c, x);
+    if (code >= 0)
+        code = hob_definitions_replace(r->d, r->kind, hob_str_z(r->dir), r->stage, r->err);
+    hob_def_list_destroy(r->stage);
+    hob_arena_destroy(a);
+    return code;
+}
+
 int hob_definitions_discover(hob_definitions *d, const hob_discover_opts *o, hob_error *err) {
     if (!d || !o || o->size < sizeof(*o))
         return hob_fail(err, HOB_EINVAL, 0, "hob_definitions_discover: no options");
@@ -113,7 +177,9 @@ int hob_definitions_discover(hob_definitions *d, const hob_discover_opts *o, hob
     hob_str user = o->config ? hob_config_dir(o->config) : HOB_STR_NULL;
     int code = HOB_OK;
     if (user.n && user.n < PATH_MAX) code = read_root(&r, user.p);
+    if (code >= 0) code = read_configured(&r, o->config);
     if (code >= 0 && o->cwd) code = read_workspace(&r, o->cwd);
+    if (code >= 0 && o->cwd) code = read_configured(&r, o->config);
     return code < 0 ? code : (int)hob_definitions_live(d, HOB_DEFINITION_AGENT, HOB_STR_NULL);
 }
 

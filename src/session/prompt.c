@@ -41,6 +41,21 @@ static int add_context(hob_session *s, hob_buf *b, hob_error *err) {
                   : HOB_OK;
 }
 
+static const char surroundings[] = "\n<environment>\n";
+
+/* An agent's instruction stands in the place of hob's own words; what stands around them is the same for all. */
+void hob_session_add_surroundings(const hob_session *s, const hob_tools *tools, hob_buf *out) {
+    hob_str all = hob_buf_str(&s->system);
+    ptrdiff_t at = hob_str_find(all, hob_str_z(surroundings));
+    if (at < 0) return;
+    all = hob_str_skip(all, (size_t)at);
+    ptrdiff_t list = hob_str_find(all, HOB_STR("\n<skills>\n"));
+    ptrdiff_t end = hob_str_find(all, HOB_STR("</skills>\n"));
+    bool loads = list < 0 || end < list || hob_tools_find(tools, HOB_STR("skill"));
+    hob_buf_add(out, loads ? all : hob_str_first(all, (size_t)list));
+    if (!loads) hob_buf_add(out, hob_str_skip(all, (size_t)end + strlen("</skills>\n")));
+}
+
 /* A session that goes on in another folder says so; the rest stays as it was, to the byte. */
 static void add_stored(hob_session *s, hob_str stored) {
     static const char mark[] = "\n<environment>\nworking folder: ";

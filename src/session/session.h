@@ -454,6 +454,8 @@ hob_result *hob_session_result(hob_session *s);
 
 /* ---- prompt.c: the system prompt ------------------------------------------------------------------------- */
 int hob_session_build_prompt(hob_session *s, const hob_session_opts *o, hob_error *err);
+/* Of that, what is not hob's own words: environment, instruction files, and skills if there is a tool to load them. */
+void hob_session_add_surroundings(const hob_session *s, const hob_tools *tools, hob_buf *out);
 
 /* ---- page.c ---------------------------------------------------------------------------------------------- */
 hob_page *hob_page_create(void);

@@ -83,6 +83,46 @@ static void test_cli_agents__skills_and_commands(void **state) {
     assert_out(c, "");
 }
 
+static void test_cli_agents__the_configuration_has_agents_too(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_quoted_file(c, "m.json",
+                         "{'rules':[{'when':{'system':{'contains':'You look.'}},"
+                         "'reply':[{'text':'looker {{user}}'}]}],'otherwise':[{'text':'hob'}]}");
+    hob_test_quoted_file(c, "home/config.json",
+                         "{'agents': {'looker': {'description': 'Looks', 'prompt': 'You look.',\n"
+                         " 'tools': ['read']}, 'odd': {'name': 'other'}}}");
+    assert_int_equal(HOB_RUN(c, NULL, "agents", "--json"), 0);
+    assert_int_equal(hob_test_lines(c), 2);
+    const hob_json *row = hob_test_line(c, 0);
+    assert_str(hob_json_get_str(row, "name"), "looker");
+    assert_str(hob_json_get_str(row, "state"), "live");
+    assert_str(hob_json_get_str(row, "origin"), "user");
+    assert_str(hob_json_raw(hob_json_get(row, "tools")), "[\"read\"]");
+    assert_str(hob_json_get_str(hob_test_line(c, 1), "state"), "refused");
+    assert_str(hob_json_get_str(hob_test_line(c, 1), "why"), "its name is another than its key");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-m", "scripted:m.json", "--agent", "looker", "at me"),
+                     0);
+    assert_out(c, "looker at me\n");
+    assert_false(hob_test_err_has(c, "has no effect"));
+}
+
+/* One of a workspace counts once that is trusted, and then before the user's. */
+static void test_cli_agents__those_of_a_workspace_wait_for_trust(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_quoted_file(c, "home/config.json",
+                         "{'agents': {'looker': {'description': 'mine', 'prompt': 'I'}}}");
+    hob_test_mkdir(&c->folder, ".hob");
+    hob_test_quoted_file(c, ".hob/config.json",
+                         "{'agents': {'reader': {'description': 'theirs', 'prompt': 'They'}}}");
+    assert_int_equal(HOB_RUN(c, NULL, "agents", "--json"), 0);
+    assert_int_equal(hob_test_lines(c), 1);
+    assert_int_equal(HOB_RUN(c, NULL, "agents", "--json", "--trust"), 0);
+    assert_int_equal(hob_test_lines(c), 2);
+    assert_str(hob_json_get_str(hob_test_line(c, 1), "name"), "reader");
+    assert_str(hob_json_get_str(hob_test_line(c, 1), "state"), "live");
+    assert_str(hob_json_get_str(hob_test_line(c, 1), "origin"), "workspace");
+}
+
 /* SEC-01: every way a definition could start something, and a pipe that could hold it up. */
 static void test_cli_agents__nothing_is_run_and_nothing_waits(void **state) {
     hob_test_cli *c = *state;
@@ -161,6 +201,8 @@ int main(void) {
         T(a_workspace_is_data_until_it_is_trusted),
         T(bad_files_are_told_with_their_line),
         T(skills_and_commands),
+        T(the_configuration_has_agents_too),
+        T(those_of_a_workspace_wait_for_trust),
         T(nothing_is_run_and_nothing_waits),
         T(a_run_is_that_agent),
         T(an_agent_that_cannot_be_is_7),

@@ -132,6 +132,21 @@ static void test_cli_commands__config_says_where_a_value_comes_from(void **state
     assert_out_has(c, " built-in\n");
 }
 
+/* The files that a session here would read, with what is taken of them. */
+static void test_cli_commands__config_shows_instruction_files(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_quoted_file(c, "home/config.json", "{'context': {'max_bytes': 20}}");
+    hob_test_file(&c->folder, "home/AGENTS.md", HOB_STR("Be brief.\n"));
+    hob_test_file(&c->folder, "AGENTS.md", HOB_STR("A text that is longer than that.\n"));
+    assert_int_equal(HOB_RUN(c, NULL, "config", "show", "--origin"), 0);
+    assert_out_has(c, "home/AGENTS.md: 10 bytes");
+    assert_out_has(c, "AGENTS.md: 10 of 33 bytes, cut: 20 bytes are the limit for all");
+    assert_int_equal(HOB_RUN(c, NULL, "config", "show", "--json"), 0);
+    const hob_json *last = hob_test_line(c, -1);
+    assert_str(hob_json_get_str(last, "path"), "instructions");
+    assert_str(hob_json_get_str(last, "origin"), "workspace");
+}
+
 static void test_cli_commands__config_hides_keys(void **state) {
     hob_test_cli *c = *state;
     hob_test_env(c, "ANTHROPIC_API_KEY=sk-secret-123");
@@ -173,6 +188,7 @@ int main(void) {
         TEST(test_cli_commands__show_json_is_the_log),
         TEST(test_cli_commands__runs),
         TEST(test_cli_commands__config_says_where_a_value_comes_from),
+        TEST(test_cli_commands__config_shows_instruction_files),
         TEST(test_cli_commands__config_hides_keys),
         TEST(test_cli_commands__models),
         TEST(test_cli_commands__wrong_words),

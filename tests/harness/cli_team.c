@@ -72,8 +72,36 @@ static void test_harness_cli_team__events_say_whose_they_are(void **state) {
     assert_str(hob_json_get_str(hob_test_line(c, -1), "text"), "both sides");
 }
 
+/* Rules of the folder, where it is and which skills there are hold for all; a skill's list only for those who can load it. */
+static void test_harness_cli_team__agents_see_what_stands_around_them(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_file(&c->folder, "AGENTS.md", HOB_STR("Write in French.\n"));
+    hob_test_mkdir(&c->folder, "home/skills");
+    hob_test_mkdir(&c->folder, "home/skills/pdf");
+    hob_test_file(&c->folder, "home/skills/pdf/SKILL.md",
+                  HOB_STR("---\nname: pdf\ndescription: Reads PDF\n---\nBody\n"));
+    hob_test_file(
+        &c->folder, "home/agents/duo.yaml",
+        HOB_STR("name: duo\ndescription: d\nkind: sequential\nagents:\n"
+                "  - {name: free, description: f, prompt: I am free}\n"
+                "  - {name: bound, description: b, prompt: I am bound, tools: [read]}\n"));
+    hob_test_quoted_file(
+        c, "script.json",
+        "{'rules':["
+        "{'when':{'system':{'contains':['I am free','Write in French.','working folder: ','- pdf: '],"
+        "'absent':'You are hob'}},'reply':[{'text':'free sees all'}]},"
+        "{'when':{'system':{'contains':['I am bound','Write in French.','working folder: '],"
+        "'absent':['You are hob','- pdf: ']}},'reply':[{'text':'bound sees the rest'}]}]}");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-m", "scripted:script.json", "--agent", "duo", "go"),
+                     0);
+    assert_out(c, "bound sees the rest\n");
+    assert_err_has(c, "free: free sees all");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_harness_cli_team__agents_see_what_stands_around_them,
+                                        setup, hob_test_cli_teardown),
         cmocka_unit_test_setup_teardown(test_harness_cli_team__into_a_pipe_goes_the_last_answer,
                                         setup, hob_test_cli_teardown),
         cmocka_unit_test_setup_teardown(test_harness_cli_team__a_terminal_shows_who_speaks, setup,

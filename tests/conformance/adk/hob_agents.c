@@ -195,7 +195,7 @@ static void see_instruction(const char *what, const char *instruction) {
     host_prompt(&t.h, "go");
     assert_true(hob_json_parse(a, modeld_body(t.m, "", 0), NULL, &body, NULL) >= 0);
     hob_str s = system_of(body);
-    const char *from = memchr(s.p, '<', s.n), *to = memrchr(s.p, '>', s.n);
+    const char *from = memchr(s.p, '<', s.n), *to = memchr(s.p, '>', s.n);
     snprintf(text, sizeof text, "%.*s", from && to ? (int)(to + 1 - from) : 0, from ? from : "");
     see_text(what, text);
     hob_arena_destroy(a);
