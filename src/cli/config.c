@@ -75,17 +75,13 @@ static void on_leaf(const char *path, hob_str json, hob_origin origin, hob_str s
 
 /* One row a file, after the settings: what is taken of it stands where the value does. */
 static void on_file(hob_str path, hob_str what, hob_origin origin, void *user) {
-    hob_buf value;
-    hob_buf_init(&value, 65536);
-    hob_buf_add(&value, path);
-    hob_buf_addz(&value, ": ");
-    hob_buf_add(&value, what);
+    char *name = hob_dupz(path);
     hob_buf json;
-    hob_buf_init(&json, 1u << 20);
-    hob_json_quote(&json, hob_buf_str(&value));
-    on_leaf("instructions", hob_buf_str(&json), origin, path, user);
+    hob_buf_init(&json, 65536);
+    hob_json_quote(&json, what);
+    on_leaf(name, hob_buf_str(&json), origin, HOB_STR("instructions"), user);
     hob_buf_finish(&json);
-    hob_buf_finish(&value);
+    hob_free(name);
 }
 
 static int run(hob_cli *cli, char *const *argv) {

@@ -139,12 +139,15 @@ static void test_cli_commands__config_shows_instruction_files(void **state) {
     hob_test_file(&c->folder, "home/AGENTS.md", HOB_STR("Be brief.\n"));
     hob_test_file(&c->folder, "AGENTS.md", HOB_STR("A text that is longer than that.\n"));
     assert_int_equal(HOB_RUN(c, NULL, "config", "show", "--origin"), 0);
-    assert_out_has(c, "home/AGENTS.md: 10 bytes");
-    assert_out_has(c, "AGENTS.md: 10 of 33 bytes, cut: 20 bytes are the limit for all");
+    assert_out_has(c, "home/AGENTS.md");
+    assert_out_has(c, "\"10 bytes\"");
+    assert_out_has(c, "user (instructions)");
+    assert_out_has(c, "\"10 of 33 bytes, cut: 20 bytes are the limit for all\"");
     assert_int_equal(HOB_RUN(c, NULL, "config", "show", "--json"), 0);
     const hob_json *last = hob_test_line(c, -1);
-    assert_str(hob_json_get_str(last, "path"), "instructions");
+    assert_true(hob_str_ends(hob_json_get_str(last, "path"), HOB_STR("/AGENTS.md")));
     assert_str(hob_json_get_str(last, "origin"), "workspace");
+    assert_str(hob_json_get_str(last, "source"), "instructions");
 }
 
 static void test_cli_commands__config_hides_keys(void **state) {

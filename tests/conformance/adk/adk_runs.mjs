@@ -2,6 +2,7 @@
 import {
   BaseAgent,
   FunctionTool,
+  InMemoryArtifactService,
   InMemorySessionService,
   ParallelAgent,
   SequentialAgent,
@@ -10,7 +11,7 @@ import {
   isFinalResponse,
 } from '@google/adk';
 import { look } from './adk_contents.mjs';
-import { Scripted, Stage, refused, textOf, worker } from './lib.mjs';
+import { APP, SESSION, Scripted, Stage, USER, refused, textOf, worker } from './lib.mjs';
 
 async function case53(see) {
   const model = new Scripted([{ when: 'good', text: 'fine' }, { error: 'it broke' }]);
@@ -63,6 +64,19 @@ async function case57(see) {
   for (const [what, e] of Object.entries(rows)) see(what, isFinalResponse(createEvent(e)));
 }
 
+async function case58(see) {
+  const store = new InMemoryArtifactService();
+  const at = (filename, sessionId = SESSION) => ({ appName: APP, userId: USER, sessionId, filename });
+  const save = (name, text) => store.saveArtifact({ ...at(name), artifact: { text } });
+  see('versions', [await save('plan', 'one'), await save('plan', 'two')]);
+  see('the newest', (await store.loadArtifact(at('plan'))).text);
+  see('an older one', (await store.loadArtifact({ ...at('plan'), version: 0 })).text);
+  see('one that is not there', (await store.loadArtifact(at('nosuch'))) === undefined);
+  await save('user:plan', 'mine');
+  see('in another session', (await store.loadArtifact(at('plan', 's2'))) !== undefined);
+  see("the user's in another session", (await store.loadArtifact(at('user:plan', 's2')))?.text);
+}
+
 async function case59(see) {
   const model = new Scripted([{ text: 'a long answer' }]);
   const stage = await new Stage(worker(model, 'a', { outputKey: 'x' })).open();
@@ -112,5 +126,5 @@ async function case61(see) {
   see('the one behind runs', (await stage.said()).some((s) => s.startsWith('joiner')));
 }
 
-export const runCases = [case53, case54, case55, case56, case57, case59, case60, case61]
+export const runCases = [case53, case54, case55, case56, case57, case58, case59, case60, case61]
   .map((run) => [run.name.replace('case', 'ADK-'), run]);

@@ -109,6 +109,49 @@ static void case_57(void) {
     team_finish(&h);
 }
 
+/* ---- artifacts ------------------------------------------------------------------------------------------------------ */
+
+static int64_t save(hob_session *s, const char *name, const char *text) {
+    hob_artifact_item item = HOB_ARTIFACT_ITEM_INIT;
+    hob_error err;
+    int64_t version = -1;
+    item.name = hob_str_z(name);
+    item.bytes = hob_str_z(text);
+    assert_ok(hob_session_artifact_save(s, &item, &version, &err), err);
+    return version;
+}
+
+/* "" = it is not there. */
+static const char *loaded(hob_session *s, const char *name, int64_t version) {
+    static char text[64];
+    hob_artifact *a;
+    text[0] = 0;
+    if (hob_session_artifact_load(s, hob_str_z(name), version, &a, NULL) < 0) return text;
+    snprintf(text, sizeof text, "%.*s", HOB_FMT(hob_artifact_bytes(a)));
+    hob_artifact_destroy(a);
+    return text;
+}
+
+static void case_58(void) {
+    char versions[32];
+    hob_session *other;
+    host h;
+    host_init(&h, "{'otherwise':[]}");
+    host_open(&h);
+    assert_ok(hob_session_create(h.rt, &h.so, &other, &h.err), h.err);
+    int64_t first = save(h.s, "plan", "one"), second = save(h.s, "plan", "two");
+    snprintf(versions, sizeof versions, "[%lld,%lld]", (long long)first, (long long)second);
+    see_json("versions", hob_str_z(versions));
+    see_text("the newest", loaded(h.s, "plan", HOB_ARTIFACT_NEWEST));
+    see_text("an older one", loaded(h.s, "plan", 0));
+    see_bool("one that is not there", !*loaded(h.s, "nosuch", HOB_ARTIFACT_NEWEST));
+    save(h.s, "user:plan", "mine");
+    see_bool("in another session", *loaded(other, "plan", HOB_ARTIFACT_NEWEST) != 0);
+    see_text("the user's in another session", loaded(other, "user:plan", HOB_ARTIFACT_NEWEST));
+    hob_session_close(other);
+    host_finish(&h);
+}
+
 /* ---- streams and stores -------------------------------------------------------------------------------------------- */
 
 static void case_59(void) {
@@ -186,6 +229,7 @@ static void case_61(void) {
 
 const case_row run_cases[] = {
     {"ADK-53", case_53, false}, {"ADK-54", case_54, false}, {"ADK-55", case_55, false},
-    {"ADK-56", case_56, false}, {"ADK-57", case_57, false}, {"ADK-59", case_59, false},
-    {"ADK-60", case_60, false}, {"ADK-61", case_61, false}, {NULL, NULL, false},
+    {"ADK-56", case_56, false}, {"ADK-57", case_57, false}, {"ADK-58", case_58, false},
+    {"ADK-59", case_59, false}, {"ADK-60", case_60, false}, {"ADK-61", case_61, false},
+    {NULL, NULL, false},
 };
