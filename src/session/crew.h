@@ -56,4 +56,8 @@ int hob_session_agent_answered(hob_session *s, const hob_flow_answer *a,
  * ending a loop. HOB_ENOENT: a name that nobody knows. */
 int hob_crew_fit_tools(hob_crew *c, size_t frame, hob_error *err);
 
+/* prompt.c: of the session's system prompt what is not hob's own words: environment, instruction files, and skills if
+ * there is a tool to load them. */
+void hob_session_add_surroundings(const hob_session *s, const hob_tools *tools, hob_buf *out);
+
 #endif

@@ -1,6 +1,7 @@
 /*
  * prompt.c - the system prompt. It is written into the log, so that a session that is opened again sends the same bytes.
  */
+#include "session/crew.h"
 #include "session/session.h"
 
 #include <sys/utsname.h>

@@ -419,8 +419,7 @@ void hob_agent_failed(hob_flight *f);
 int hob_content_check(hob_str json, hob_error *err); /* text and image blocks, and not empty */
 /* The words of the user as content: one block, or what the command that they name stands for. */
 int hob_session_users_text(hob_session *s, hob_str text, hob_buf *out, hob_error *err);
-/* New work is refused from the moment the session is being closed. */
-int hob_session_admit(hob_session *s, hob_error *err);
+int hob_session_admit(hob_session *s, hob_error *err); /* no new work once it is being closed */
 /* Ends an operation with what hob_session_input or a settings call said. */
 void hob_op_conclude(hob_op *op, int rc, const hob_error *err);
 
@@ -454,8 +453,6 @@ hob_result *hob_session_result(hob_session *s);
 
 /* ---- prompt.c: the system prompt ------------------------------------------------------------------------- */
 int hob_session_build_prompt(hob_session *s, const hob_session_opts *o, hob_error *err);
-/* Of that, what is not hob's own words: environment, instruction files, and skills if there is a tool to load them. */
-void hob_session_add_surroundings(const hob_session *s, const hob_tools *tools, hob_buf *out);
 
 /* ---- page.c ---------------------------------------------------------------------------------------------- */
 hob_page *hob_page_create(void);
