@@ -26,6 +26,7 @@ if ! cmp -s "$work/package.json" "$work/installed.json"; then
     cp "$work/package.json" "$work/installed.json"
 fi
 
+rm -f "$work/ready"
 "$server" --listen 127.0.0.1:0 >"$work/ready" &
 pid=$!
 trap 'kill $pid 2>/dev/null' EXIT
