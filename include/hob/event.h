@@ -123,7 +123,7 @@ extern "C" {
     X(THINKING_DELTA, thinking_delta, 0, "More thinking of an open answer.",                       \
       "message, block, offset, text")                                                              \
     X(TOOL_ARGS_DELTA, tool_args_delta, 0, "More of a call's arguments.",                          \
-      "message, block, offset, text, tool")                                                        \
+      "message, block, offset, text, tool, call")                                                  \
     X(TOOL_OUTPUT_DELTA, tool_output_delta, 0, "Output of a running call.", "call, offset, text")  \
     X(PROGRESS, progress, 0, "A remark on long work.", "text, value?, max?")
 

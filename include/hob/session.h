@@ -153,11 +153,13 @@ HOB_API int hob_session_send(hob_session *s, hob_send how, hob_str content_json,
 typedef enum hob_update {
     HOB_UPDATE_PROGRESS, /* how it stands; the call stays pending */
     HOB_UPDATE_RESULT,   /* the result: the work goes on with it */
-    HOB_UPDATE_FAILURE   /* it failed; the model is told, and goes on */
+    HOB_UPDATE_FAILURE,  /* it failed; the model is told, and goes on */
+    HOB_UPDATE_RESULT_HELD,
+    HOB_UPDATE_FAILURE_HELD /* the same, but nothing starts: more are to come */
 } hob_update;
 
 /* What became of a call of a HOB_TOOL_LONG_RUNNING tool; content: a JSON array of text and image blocks. It takes the
- * place of the receipt in the conversation. All but PROGRESS start a run, with the agent that made the call. HOB_ENOENT: no such
+ * place of the receipt in the conversation. RESULT and FAILURE start a run, with the agent that made the call. HOB_ENOENT: no such
  * call in this conversation; HOB_EEXIST: it has its result; HOB_EBUSY: a run is under way. */
 HOB_API int hob_session_tool_update(hob_session *s, hob_str call, hob_update what,
                                     hob_str content_json, hob_error *err);

@@ -354,7 +354,7 @@ static void say_updated(const hob_run *r, const hob_input *in, hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_TOOL_UPDATED, out);
     out->author = HOB_STR("host");
     out->agent = in->by;
-    if (!in->final) out->run_id = HOB_STR_NULL;
+    if (!in->final || in->held) out->run_id = HOB_STR_NULL;
     hob_jsonw_kstr(&w, "call", in->call);
     hob_jsonw_kstr(&w, "tool", in->tool);
     hob_jsonw_kstr(&w, "outcome", hob_str_z(hob_outcome_name(in->outcome)));
@@ -381,19 +381,20 @@ static int may_update(const hob_run *r, const hob_run_env *env, const hob_input 
                       hob_error *err) {
     int rc = may_begin(r, err);
     if (rc >= 0) rc = check_content(in->content, HOB_MESSAGE_MAX, err);
-    return rc >= 0 && in->final ? check_price(env, err) : rc;
+    return rc >= 0 && in->final && !in->held ? check_price(env, err) : rc;
 }
 
 /* The last word about it is what a run begins with, as with a prompt: the run, the word, and the note if there is one. */
 static int on_updated(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
                       hob_error *err) {
-    bool begun = in->final && r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content;
-    bool said = in->final && in->text.n && r->phase == HOB_PHASE_READY && r->want_model;
+    bool begins = in->final && !in->held;
+    bool begun = begins && r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content;
+    bool said = begins && in->text.n && r->phase == HOB_PHASE_READY && r->want_model;
     int rc = begun || said ? HOB_OK : may_update(r, env, in, err);
     if (rc < 0) return rc;
     if (said) {
         say_note(r, in->text, out);
-    } else if (in->final && !begun) {
+    } else if (begins && !begun) {
         hob_say_started(r, env, "update", out);
         return HOB_SAID_MORE;
     } else {

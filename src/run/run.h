@@ -269,7 +269,7 @@ typedef enum hob_input_kind {
     HOB_INPUT_MODEL_FAILED, /* code, sub, retryable, shown, retry_after, text, usage, cost, jitter, content of
                                  what was shown (kept if the run is ending) */
     HOB_INPUT_TOOL_FINISHED, /* call, outcome, content, exit_code, truncated, actions, pending */
-    HOB_INPUT_TOOL_UPDATED /* call, tool, outcome, content, final, by = the agent that made the call, text = a note for
+    HOB_INPUT_TOOL_UPDATED /* call, tool, outcome, content, final, held, by = the agent that made the call, text = a note for
                                 the conversation; that the call is pending was checked */
 } hob_input_kind;
 
@@ -284,6 +284,7 @@ typedef struct hob_input {
     hob_ending ending;
     hob_queue_fate fate;
     bool approved, retryable, shown, truncated, pending, final;
+    bool held; /* final, but no run begins with it */
     int code, sub, exit_code;
     int64_t retry_after, duration_ms;
     unsigned jitter; /* 0..1000 */

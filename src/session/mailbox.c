@@ -196,7 +196,12 @@ static void write_delta(hob_jsonw *w, const hob_piece *p) {
         hob_jsonw_kint(w, "offset", (int64_t)p->delta.offset);
         hob_jsonw_kstr(w, "text", hob_buf_str(&p->text));
     }
-    if (p->tool[0]) hob_jsonw_kstr(w, "tool", hob_str_z(p->tool));
+    if (p->tool[0]) {
+        char call[64];
+        snprintf(call, sizeof call, "%s.%d", p->delta.key, p->delta.call);
+        hob_jsonw_kstr(w, "tool", hob_str_z(p->tool));
+        hob_jsonw_kstr(w, "call", hob_str_z(call));
+    }
     hob_jsonw_object_end(w);
 }
 

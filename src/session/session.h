@@ -116,6 +116,7 @@ typedef struct hob_delta {
     int block;
     size_t offset;
     hob_str tool;          /* name, for arguments; copied */
+    int call;              /* the call's place among those of its message */
     hob_str agent, branch; /* of the envelope; copied */
 } hob_delta;
 

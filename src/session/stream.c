@@ -73,6 +73,7 @@ typedef struct stream {
     hob_str message, run, agent, branch;
     bool force; /* the ceiling does not count */
     hob_sent *sent;
+    int calls; /* seen so far */
 } stream;
 
 static bool put(const stream *t, hob_delta *d, hob_str text) {
@@ -94,10 +95,12 @@ static bool open_message(stream *t) {
     return true;
 }
 
-static bool put_block(const stream *t, size_t i, hob_event_type type, hob_str text, hob_str tool) {
+/* A call is counted also while it has no arguments: the name of those behind it depends on it. */
+static bool put_block(stream *t, size_t i, hob_event_type type, hob_str text, hob_str tool) {
+    int call = type == HOB_EVENT_TOOL_ARGS_DELTA ? t->calls++ : 0;
     size_t *upto = i < HOB_MAX_BLOCKS ? &t->sent->upto[i] : NULL;
     if (type == HOB_EVENT_UNKNOWN || !upto || text.n <= *upto) return true;
-    hob_delta d = {.type = type, .block = (int)i, .offset = *upto, .tool = tool};
+    hob_delta d = {.type = type, .block = (int)i, .offset = *upto, .tool = tool, .call = call};
     if (!put(t, &d, hob_str_skip(text, *upto))) return false;
     *upto = text.n;
     return true;
@@ -144,7 +147,7 @@ void hob_strand_drop_answer(hob_strand *st) {
 
 /* ---- of a message that was made ------------------------------------------------------------------------- */
 
-static bool put_content(const stream *t, const hob_json *b, size_t i) {
+static bool put_content(stream *t, const hob_json *b, size_t i) {
     hob_str type = hob_json_get_str(b, "type"), text = hob_json_get_str(b, "text");
     if (hob_str_eqz(type, "text")) return put_block(t, i, HOB_EVENT_TEXT_DELTA, text, HOB_STR_NULL);
     if (hob_str_eqz(type, "thinking"))

@@ -38,7 +38,7 @@ static int say(hob_session *s, update *u, hob_error *err) {
     hob_arena *a = hob_arena_create(0);
     u->in.tool = tool_of(n, u->in.call, a);
     u->in.by = n->event->agent;
-    if (u->in.final) write_note(u, s, n);
+    if (u->in.final && !u->in.held) write_note(u, s, n);
     rc = hob_session_input(s, &u->in, err);
     hob_arena_destroy(a);
     return rc;
@@ -67,13 +67,16 @@ static void start(hob_op *op) {
 
 int hob_session_tool_update(hob_session *s, hob_str call, hob_update what, hob_str content,
                             hob_error *err) {
+    bool failed = what == HOB_UPDATE_FAILURE || what == HOB_UPDATE_FAILURE_HELD;
     update u = {.op = {.start = start},
                 .in = {.kind = HOB_INPUT_TOOL_UPDATED,
                        .call = call,
                        .content = content,
-                       .outcome = what == HOB_UPDATE_FAILURE ? HOB_OUTCOME_ERROR : HOB_OUTCOME_OK,
-                       .final = what != HOB_UPDATE_PROGRESS}};
-    if (what > HOB_UPDATE_FAILURE) return hob_fail(err, HOB_EINVAL, 0, "there is no such update");
+                       .outcome = failed ? HOB_OUTCOME_ERROR : HOB_OUTCOME_OK,
+                       .final = what != HOB_UPDATE_PROGRESS,
+                       .held = what >= HOB_UPDATE_RESULT_HELD}};
+    if (what > HOB_UPDATE_FAILURE_HELD)
+        return hob_fail(err, HOB_EINVAL, 0, "there is no such update");
     int rc = hob_content_check(content, err);
     return rc < 0 ? rc : hob_session_run(s, &u.op, err);
 }

@@ -75,6 +75,7 @@ static void update_in(const hob_event *e, const hob_json *d, hob_input *in) {
     in->tool = hob_json_get_str(d, "tool");
     in->outcome = hob_outcome_from(hob_json_get_str(d, "outcome"));
     in->final = hob_json_get_bool(d, "final", false);
+    in->held = in->final && !e->run_id.n;
     in->by = e->agent;
 }
 

@@ -89,6 +89,26 @@ static void test_run_pending__progress_begins_nothing(void **state) {
     sim_finish(&s);
 }
 
+static void test_run_pending__a_held_result_begins_nothing(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "look:a look:b");
+    receipt(&s, "m3.0", HOB_OUTCOME_OK);
+    receipt(&s, "m3.1", HOB_OUTCOME_OK);
+    sim_log(&s);
+    sim_input(&s, &(hob_input){.kind = HOB_INPUT_TOOL_UPDATED,
+                               .call = HOB_STR("m3.0"),
+                               .tool = HOB_STR("look"),
+                               .outcome = HOB_OUTCOME_OK,
+                               .final = true,
+                               .held = true,
+                               .content = hob_str_z(blocks)});
+    assert_false(hob_run_active(&s.run));
+    update(&s, "m3.1", true);
+    assert_true(hob_run_active(&s.run));
+    sim_finish(&s);
+}
+
 static void test_run_pending__not_while_a_run_is_under_way(void **state) {
     (void)state;
     sim s;
@@ -120,6 +140,7 @@ int main(void) {
         cmocka_unit_test(test_run_pending__a_failure_is_no_receipt),
         cmocka_unit_test(test_run_pending__the_result_begins_a_run),
         cmocka_unit_test(test_run_pending__progress_begins_nothing),
+        cmocka_unit_test(test_run_pending__a_held_result_begins_nothing),
         cmocka_unit_test(test_run_pending__not_while_a_run_is_under_way),
         cmocka_unit_test(test_run_pending__steering_is_answered_with_the_receipt),
     };

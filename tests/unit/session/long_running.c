@@ -207,6 +207,25 @@ static hob_agent *agent(const char *name) {
     return llm_with(&o);
 }
 
+static void test_session_long_running__several_results_begin_one_run(void **state) {
+    (void)state;
+    fixture f;
+    init(&f, "memory",
+         "{'rules':[{'when':{'user':'buy','step':1},'reply':[{'tool':'order','args':{}},"
+         "{'tool':'order','args':{}}]},{'when':{'result':'no paint'},'reply':[{'text':'both'}]}]}");
+    host_open(&f.h);
+    assert_string_equal(host_prompt(&f.h, "buy"), "completed");
+    assert_ok(update(&f, "m4.0", HOB_UPDATE_RESULT_HELD, "a brush"), f.h.err);
+    assert_int_equal(hob_session_is_running(f.h.s), 0);
+    assert_int_equal(update(&f, "m4.0", HOB_UPDATE_RESULT, "again"), HOB_EEXIST);
+    assert_ok(update(&f, "m4.1", HOB_UPDATE_FAILURE, "no paint"), f.h.err);
+    assert_string_equal(host_wait(&f.h), "completed");
+    assert_string_equal(host_text(&f.h), "both");
+    assert_int_equal(host_count(&f.h, "run_started"), 2);
+    assert_true(in_history(&f, "a brush", NULL));
+    host_finish(&f.h);
+}
+
 static void test_session_long_running__the_agent_that_made_the_call_goes_on(void **state) {
     fixture f;
     (void)state;
@@ -261,6 +280,7 @@ int main(void) {
         cmocka_unit_test(test_session_long_running__a_copy_has_its_own),
         cmocka_unit_test(test_session_long_running__case_38_an_unknown_call_spoils_nothing),
         cmocka_unit_test(test_session_long_running__a_result_comes_once),
+        cmocka_unit_test(test_session_long_running__several_results_begin_one_run),
         cmocka_unit_test(test_session_long_running__the_agent_that_made_the_call_goes_on),
         cmocka_unit_test(test_session_long_running__case_57_receipts_and_answers_are_final),
     };
