@@ -1,0 +1,366 @@
+/*
+ * plan.c - what an input asks of a session.
+ *
+ * A client sends its whole conversation every time. The log is what counts, so only what is new in it matters:
+ *
+ *   1. Approvals wait: the input must answer every one of them (resume). If it does not, nothing is done and they are asked
+ *      again. An answer is yes only if its payload says {"approved": true}.
+ *   2. Tool messages for calls that wait for the client: their results.
+ *   3. User messages at the end that the log does not have: the prompt. They go on from the last message before them that
+ *      the log has; if that is not the end of the conversation, the client shows an earlier place (the user edited
+ *      something), and the conversation moves there. Nothing is lost: the other branch stays in the tree.
+ *   4. The last message is the user's and the log has it: another try. It is said again in its place.
+ *
+ * A client that has nothing of the conversation (its memory is the server) adds to the end of it.
+ */
+#include "agui/plan.h"
+
+#include "agui/content.h"
+#include "agui/input.h"
+#include "log/event.h"
+
+#include <stdio.h>
+
+/* ---- what the log has ---------------------------------------------------------------------------------------------------- */
+
+typedef struct place { /* a message of the log */
+    hob_str entry;     /* the node it belongs to */
+    hob_str before;    /* the node before that */
+} place;
+
+typedef struct reading {
+    hob_agui_plan *p;
+    place here;
+} reading;
+
+static void know(hob_agui_plan *p, hob_str id, const place *where) {
+    place *at = HOB_ARENA_NEW(p->arena, place);
+    if (!at || !id.n) return;
+    *at = *where;
+    hob_map_put(p->known, id, at);
+}
+
+static int know_said(hob_str id, const hob_json *first, const hob_json *end, void *user) {
+    reading *r = user;
+    (void)first;
+    (void)end;
+    know(r->p, id, &r->here);
+    return 0;
+}
+
+static void know_answer(reading *r, const hob_json *d) {
+    hob_str message = hob_json_get_str(d, "message");
+    const hob_json *content = hob_json_get(d, "content");
+    char id[HOB_AGUI_MADE_ID];
+    size_t i = 0;
+    know(r->p, message, &r->here);
+    for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
+        snprintf(id, sizeof id, "%.*s-%zu", HOB_FMT(hob_str_first(message, 100)), i++);
+        know(r->p, hob_str_z(id), &r->here);
+    }
+}
+
+/* A result stands with the answer that made its call. */
+static void know_result(reading *r, const hob_json *d) {
+    char id[HOB_AGUI_MADE_ID];
+    hob_str call = hob_json_get_str(d, "call");
+    snprintf(id, sizeof id, "%.*s:result", HOB_FMT(hob_str_first(call, 140)));
+    know(r->p, hob_str_z(id), &r->here);
+    know(r->p, hob_agui_message_id(hob_json_first(hob_json_get(d, "content"))), &r->here);
+}
+
+static int read_row(reading *r, hob_str row, hob_error *err) {
+    hob_event *e;
+    int rc = hob_event_decode(row, &e, err);
+    if (rc < 0) return rc;
+    const hob_json *d = hob_event_parse(e, r->p->arena);
+    if (e->entry.n) {
+        r->here.before = r->here.entry;
+        r->here.entry = hob_arena_dup(r->p->arena, e->entry);
+    }
+    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
+        know_answer(r, d);
+    else if (!e->entry.n)
+        know_result(r, d);
+    else
+        hob_agui_each_said(hob_json_get(d, "content"), r->here.entry, know_said, r);
+    hob_event_unref(e);
+    return 0;
+}
+
+static int read_history(hob_agui_plan *p, const hob_page *history, hob_error *err) {
+    reading r = {.p = p};
+    int rc = 0;
+    for (size_t i = 0; history && i < hob_page_count(history) && rc == 0; i++)
+        rc = read_row(&r, hob_page_row(history, i), err);
+    p->last = r.here.entry;
+    return rc;
+}
+
+/* ---- approvals ------------------------------------------------------------------------------------------------------------ */
+
+static void warn(hob_agui_plan *p, const char *what, hob_str id) {
+    char text[240];
+    if (p->nwarnings == HOB_PLAN_WARNINGS) return;
+    snprintf(text, sizeof text, "%s: %.*s", what,
+             HOB_FMT(hob_str_first(id, hob_utf8_prefix(id, 120))));
+    p->warnings[p->nwarnings++] = hob_arena_dup(p->arena, hob_str_z(text));
+}
+
+static hob_agui_step *add_step(hob_agui_plan *p) {
+    hob_agui_step *s = &p->steps[p->nsteps++];
+    *s = (hob_agui_step){.size = sizeof *s};
+    return s;
+}
+
+static bool find_resume(const hob_agui_plan *p, hob_str call, hob_agui_resume *out) {
+    for (size_t i = 0; hob_agui_input_resume(p->in, i, out) == 0; i++)
+        if (hob_str_eq(out->interrupt, call)) return true;
+    return false;
+}
+
+static void add_verdict(hob_agui_plan *p, hob_str call, const hob_agui_resume *r) {
+    hob_agui_step *s = add_step(p);
+    const hob_json *payload = NULL;
+    if (r->payload.n) hob_json_parse(p->arena, r->payload, NULL, &payload, NULL);
+    bool yes = !r->cancelled && hob_json_get_bool(payload, "approved", false);
+    s->call = call;
+    s->verdict = yes ? HOB_VERDICT_ALLOW : HOB_VERDICT_DENY;
+    s->reason = hob_json_get_str(payload, "reason");
+    if (!yes && !s->reason.n && r->cancelled) s->reason = HOB_STR("the user left the question");
+}
+
+static hob_str field(hob_agui_plan *p, hob_str row, const char *key) {
+    const hob_json *v = NULL;
+    hob_json_parse(p->arena, row, NULL, &v, NULL);
+    return hob_json_get_str(v, key);
+}
+
+static void plan_answers(hob_agui_plan *p, const hob_page *asks) {
+    hob_agui_resume r;
+    p->todo = HOB_AGUI_DO_ANSWER;
+    for (size_t i = 0; i < hob_page_count(asks); i++) {
+        hob_str call = hob_arena_dup(p->arena, field(p, hob_page_row(asks, i), "call"));
+        if (find_resume(p, call, &r))
+            add_verdict(p, call, &r);
+        else
+            p->todo = HOB_AGUI_DO_ASK_AGAIN;
+    }
+    if (p->todo == HOB_AGUI_DO_ASK_AGAIN) p->nsteps = 0;
+}
+
+/* Entries that answer nothing: told, and passed over. */
+static void warn_strays(hob_agui_plan *p, const hob_page *asks) {
+    hob_agui_resume r;
+    for (size_t i = 0; hob_agui_input_resume(p->in, i, &r) == 0; i++) {
+        bool there = false;
+        for (size_t k = 0; asks && k < hob_page_count(asks) && !there; k++)
+            there = hob_str_eq(r.interrupt, field(p, hob_page_row(asks, k), "call"));
+        if (!there) warn(p, "no approval waits for this answer", r.interrupt);
+    }
+}
+
+/* ---- results of the client's tools ------------------------------------------------------------------------------------------ */
+
+static bool is_role(const hob_agui_message *m, const char *role) {
+    return hob_str_eqz(m->role, role);
+}
+
+/* The newest message that answers the call. */
+static bool find_result(const hob_agui_plan *p, hob_str call, hob_agui_message *out) {
+    for (size_t i = hob_agui_input_message_count(p->in); i-- > 0;) {
+        hob_agui_input_message(p->in, i, out);
+        if (is_role(out, "tool") && hob_str_eq(out->tool_call, call)) return true;
+    }
+    return false;
+}
+
+static hob_str content_of(hob_agui_plan *p, const hob_agui_message *m, bool failed) {
+    const hob_json *content = NULL;
+    hob_buf b;
+    hob_jsonw w;
+    hob_json_parse(p->arena, m->content, NULL, &content, NULL);
+    hob_buf_init(&b, (size_t)64 << 20);
+    hob_jsonw_init(&w, &b);
+    hob_jsonw_array(&w);
+    if (failed) hob_agui_write_text_block(&w, m->error, m->id);
+    if (!failed || m->text.n) hob_agui_write_blocks(&w, content, failed ? HOB_STR_NULL : m->id);
+    hob_jsonw_array_end(&w);
+    hob_str text = hob_arena_dup(p->arena, hob_buf_str(&b));
+    hob_buf_finish(&b);
+    return text;
+}
+
+static void plan_results(hob_agui_plan *p, const hob_page *pending) {
+    hob_agui_message m;
+    for (size_t i = 0; pending && i < hob_page_count(pending); i++) {
+        hob_str call = hob_arena_dup(p->arena, field(p, hob_page_row(pending, i), "call"));
+        if (!find_result(p, call, &m)) continue;
+        hob_agui_step *s = add_step(p);
+        s->call = call;
+        s->update = m.error.n ? HOB_UPDATE_FAILURE_HELD : HOB_UPDATE_RESULT_HELD;
+        s->content = content_of(p, &m, m.error.n > 0);
+    }
+}
+
+/* ---- what users said --------------------------------------------------------------------------------------------------------- */
+
+/* The last message of the client's that the log has; -1: none. */
+static ptrdiff_t last_known(const hob_agui_plan *p, place *at) {
+    hob_agui_message m;
+    for (size_t i = hob_agui_input_message_count(p->in); i-- > 0;) {
+        hob_agui_input_message(p->in, i, &m);
+        const place *found = hob_map_get(p->known, m.id);
+        if (!found) continue;
+        *at = *found;
+        return (ptrdiff_t)i;
+    }
+    return -1;
+}
+
+static void put_context(hob_agui_plan *p, hob_jsonw *w) {
+    hob_agui_context c;
+    hob_buf b;
+    if (!hob_agui_input_context_count(p->in)) return;
+    hob_buf_init(&b, (size_t)32 << 20);
+    hob_buf_addz(&b, "Context from the application:");
+    for (size_t i = 0; hob_agui_input_context(p->in, i, &c) == 0; i++) {
+        hob_buf_addz(&b, "\n- ");
+        hob_buf_add(&b, c.description);
+        hob_buf_addz(&b, ": ");
+        hob_buf_add(&b, c.value);
+    }
+    hob_jsonw_object(w);
+    hob_jsonw_kstr(w, "type", HOB_STR("text"));
+    hob_jsonw_kstr(w, "text", hob_buf_str(&b));
+    hob_jsonw_kbool(w, "hidden", true);
+    hob_jsonw_object_end(w);
+    hob_buf_finish(&b);
+}
+
+/* User messages from `from` on, as content blocks; how many there were. */
+static size_t write_prompt(hob_agui_plan *p, size_t from, hob_buf *out) {
+    size_t n = 0;
+    hob_agui_message m;
+    hob_jsonw w;
+    hob_jsonw_init(&w, out);
+    hob_jsonw_array(&w);
+    put_context(p, &w);
+    for (size_t i = from; hob_agui_input_message(p->in, i, &m) == 0; i++) {
+        const hob_json *content = NULL;
+        if (is_role(&m, "system") || is_role(&m, "developer"))
+            warn(p, "instructions come from the agent, not from the client; left out", m.id);
+        if (!is_role(&m, "user")) continue;
+        hob_json_parse(p->arena, m.content, NULL, &content, NULL);
+        hob_agui_write_blocks(&w, content, m.id);
+        n++;
+    }
+    hob_jsonw_array_end(&w);
+    return n;
+}
+
+static int plan_prompt(hob_agui_plan *p, hob_error *err) {
+    size_t count = hob_agui_input_message_count(p->in);
+    place at = {HOB_STR_NULL, HOB_STR_NULL};
+    ptrdiff_t known = last_known(p, &at);
+    hob_agui_message last;
+    bool again = known >= 0 && (size_t)known + 1 == count &&
+                 hob_agui_input_message(p->in, (size_t)known, &last) == 0 && is_role(&last, "user");
+    hob_buf b;
+    hob_buf_init(&b, (size_t)64 << 20);
+    size_t n = write_prompt(p, again ? (size_t)known : (size_t)(known + 1), &b);
+    p->content = hob_arena_dup(p->arena, hob_buf_str(&b));
+    int rc = b.err ? hob_fail(err, HOB_ETOOBIG, 0, "the prompt is too large") : 0;
+    hob_buf_finish(&b);
+    if (rc < 0 || !n) return rc;
+    p->todo = HOB_AGUI_DO_PROMPT;
+    p->to = again ? at.before : at.entry;
+    p->moves = known >= 0 && !hob_str_eq(p->to, p->last);
+    p->lost = known < 0 && p->last.n;
+    return 0;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------------------------ */
+
+static void release_last(hob_agui_plan *p) {
+    hob_agui_step *s = &p->steps[p->nsteps - 1];
+    s->update = s->update == HOB_UPDATE_FAILURE_HELD ? HOB_UPDATE_FAILURE : HOB_UPDATE_RESULT;
+}
+
+static int plan(hob_agui_plan *p, const hob_page *history, const hob_page *asks,
+                const hob_page *pending, hob_error *err) {
+    size_t nasks = asks ? hob_page_count(asks) : 0,
+           npending = pending ? hob_page_count(pending) : 0;
+    p->steps = hob_alloc((nasks + npending + 1) * sizeof *p->steps);
+    warn_strays(p, asks);
+    if (nasks) {
+        plan_answers(p, asks);
+        return 0;
+    }
+    int rc = read_history(p, history, err);
+    if (rc < 0) return rc;
+    plan_results(p, pending);
+    rc = plan_prompt(p, err);
+    if (rc < 0 || p->todo == HOB_AGUI_DO_PROMPT || !p->nsteps) return rc;
+    p->todo = HOB_AGUI_DO_UPDATE;
+    release_last(p);
+    return 0;
+}
+
+int hob_agui_plan_create(const hob_agui_input *in, const hob_page *history,
+                         const hob_page *confirmations, const hob_page *pending_calls,
+                         hob_agui_plan **out, hob_error *err) {
+    hob_agui_plan *p = HOB_NEW(hob_agui_plan);
+    p->arena = hob_arena_create(0);
+    p->known = hob_map_create();
+    p->in = in;
+    int rc = plan(p, history, confirmations, pending_calls, err);
+    if (rc < 0)
+        hob_agui_plan_destroy(p);
+    else
+        *out = p;
+    return rc;
+}
+
+void hob_agui_plan_destroy(hob_agui_plan *p) {
+    if (!p) return;
+    hob_map_destroy(p->known);
+    hob_arena_destroy(p->arena);
+    hob_free(p->steps);
+    hob_free(p);
+}
+
+hob_agui_todo hob_agui_plan_todo(const hob_agui_plan *p) {
+    return p->todo;
+}
+
+size_t hob_agui_plan_step_count(const hob_agui_plan *p) {
+    return p->nsteps;
+}
+
+int hob_agui_plan_step(const hob_agui_plan *p, size_t i, hob_agui_step *out) {
+    if (i >= p->nsteps) return HOB_ENOENT;
+    *out = p->steps[i];
+    return 0;
+}
+
+hob_str hob_agui_plan_content(const hob_agui_plan *p) {
+    return p->todo == HOB_AGUI_DO_PROMPT ? p->content : HOB_STR_NULL;
+}
+
+int hob_agui_plan_moves(const hob_agui_plan *p, hob_str *entry) {
+    if (p->moves) *entry = p->to;
+    return p->moves;
+}
+
+int hob_agui_plan_lost(const hob_agui_plan *p) {
+    return p->lost;
+}
+
+size_t hob_agui_plan_warning_count(const hob_agui_plan *p) {
+    return p->nwarnings;
+}
+
+hob_str hob_agui_plan_warning(const hob_agui_plan *p, size_t i) {
+    return i < p->nwarnings ? p->warnings[i] : HOB_STR_NULL;
+}

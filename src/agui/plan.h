@@ -1,0 +1,27 @@
+/*
+ * plan.h - a plan from the inside.
+ */
+#ifndef HOB_SRC_AGUI_PLAN_H
+#define HOB_SRC_AGUI_PLAN_H
+
+#include <hob/agui_project.h>
+
+#include "base/base.h"
+
+enum { HOB_PLAN_WARNINGS = 32 };
+
+struct hob_agui_plan {
+    hob_arena *arena;
+    const hob_agui_input *in;
+    hob_map *known; /* ids of the log's messages -> where they stand */
+    hob_str last;   /* the entry that the conversation ends with */
+    hob_agui_todo todo;
+    hob_agui_step *steps;
+    size_t nsteps;
+    hob_str content, to;
+    bool moves, lost;
+    hob_str warnings[HOB_PLAN_WARNINGS];
+    size_t nwarnings;
+};
+
+#endif
