@@ -144,8 +144,12 @@ int hob_room_open_session(hob_room *room, const hob_caller *c, hob_page *row, ho
     hob_hub_fill_options(h, &owner, &o);
     o.choice = HOB_SESSION_OPEN;
     o.id = room->id;
-    o.on_unfinished = HOB_UNFINISHED_LEAVE;
+    /* What a server was busy with goes on, whoever comes first after a restart: a client or resume.c. */
+    room->marked = hob_marks_has(h->marks, room->id);
+    o.on_unfinished = room->marked ? HOB_UNFINISHED_RESUME : HOB_UNFINISHED_LEAVE;
     o.permission_mode = mode_name(rank_allowed(h, c));
     o.flags |= HOB_SESSION_KEEP_MODE;
-    return hob_session_create(h->rt, &o, &room->s, err);
+    rc = hob_session_create(h->rt, &o, &room->s, err);
+    if (rc >= 0) room->busy = hob_session_is_running(room->s) > 0;
+    return rc;
 }

@@ -119,6 +119,7 @@ typedef struct hob_marks hob_marks;
 int hob_marks_open(const char *dir, hob_str store, hob_marks **out, hob_error *err);
 void hob_marks_close(hob_marks *m);
 int hob_marks_set(hob_marks *m, const char *id, hob_error *err); /* durable when it returns */
+bool hob_marks_has(const hob_marks *m, const char *id);          /* NULL is fine */
 void hob_marks_clear(hob_marks *m, const char *id);
 /* Calls fn for each. */
 int hob_marks_each(hob_marks *m, void (*fn)(const char *id, void *user), void *user,

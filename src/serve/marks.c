@@ -48,6 +48,10 @@ int hob_marks_set(hob_marks *m, const char *id, hob_error *err) {
     return HOB_OK;
 }
 
+bool hob_marks_has(const hob_marks *m, const char *id) {
+    return m && faccessat(m->dir, id, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 void hob_marks_clear(hob_marks *m, const char *id) {
     if (m && unlinkat(m->dir, id, 0) < 0 && errno != ENOENT)
         hob_log(HOB_LOG_WARN, "serve", "the mark of session %s cannot be removed", id);

@@ -14,22 +14,6 @@ typedef struct taking {
     char id[129];
 } taking;
 
-/* Also what only waits for an answer is opened: so it is seen to be the server's again. */
-static void take_up(hob_hub *h, hob_room *room) {
-    hob_error err;
-    int rc = hob_session_resume(hob_room_session(room), &err);
-    bool at_work = rc >= 0 || hob_session_is_running(hob_room_session(room));
-    pthread_mutex_lock(&h->lock);
-    room->marked = true;
-    room->busy = at_work;
-    pthread_mutex_unlock(&h->lock);
-    if (rc < 0 && rc != HOB_EIDLE)
-        hob_log(HOB_LOG_WARN, "serve", "the run of session %s cannot go on: %s", room->id,
-                err.message);
-    else
-        hob_log(HOB_LOG_INFO, "serve", "session %s goes on", room->id);
-}
-
 static void open_marked(hob_work *w) {
     taking *t = HOB_CONTAINER(w, taking, work);
     hob_hub *h = t->hub;
@@ -48,8 +32,8 @@ static void open_marked(hob_work *w) {
         hob_marks_clear(h->marks, t->id);
         return;
     }
-    if (rc >= 0) {
-        take_up(h, room);
+    if (rc >= 0) { /* opening it has taken its run up: hub_open.c */
+        hob_log(HOB_LOG_INFO, "serve", "session %s goes on", t->id);
         hob_hub_leave(room);
     } else if (rc != HOB_EBUSY) { /* busy: another server has it */
         hob_log(HOB_LOG_WARN, "serve", "session %s is not taken up: %s", t->id, err.message);

@@ -102,6 +102,11 @@ static const hob_schema schemas[] = {
      "{\"type\":\"object\",\"properties\":{\"delta\":{\"type\":\"object\"},\"removed\":{\""
      "type\":\"array\",\"items\":{\"type\":\"string\"}},\"revision\":{\"type\":\"integer\""
      "}}}"},
+    {"RunAgentInput",
+     "{\"type\":\"object\",\"required\":[\"threadId\",\"runId\"],\"properties\":{\"threadId\":{\"type\":"
+     "\"string\"},\"runId\":{\"type\":\"string\"},\"messages\":{\"type\":\"array\"},\"tools\":{\"type\":"
+     "\"array\"},\"state\":{},\"context\":{\"type\":\"array\"},\"forwardedProps\":{},\"resume\":{\"type\":"
+     "\"array\"},\"protocolVersion\":{\"type\":\"string\"}}}"},
 };
 
 const hob_schema *hob_schemas(size_t *n) {

@@ -149,16 +149,21 @@ struct tail {
     hob_buf data;
 };
 
-tail *tail_open(int port, const char *token, const char *path, const char *headers) {
+static tail *open_tail(int port, const char *token, const char *path, const char *headers,
+                       const char *body) {
     tail *t = HOB_NEW(tail);
-    hob_buf more;
+    hob_buf more, text;
     hob_buf_init(&t->raw, 256u << 20);
     hob_buf_init(&t->text, 256u << 20);
     hob_buf_init(&t->data, 256u << 20);
     hob_buf_init(&more, 65536);
     hob_buf_addf(&more, "Accept: text/event-stream\r\n%s", headers ? headers : "");
     t->fd = dial(port);
-    send_request(t->fd, token, "GET", path, hob_buf_z(&more), HOB_STR_NULL);
+    hob_buf_init(&text, 64u << 20);
+    for (const char *p = body; p && *p; p++) hob_buf_addc(&text, *p == '\'' ? '"' : *p);
+    send_request(t->fd, token, body ? "POST" : "GET", path, hob_buf_z(&more),
+                 body ? hob_buf_str(&text) : HOB_STR_NULL);
+    hob_buf_finish(&text);
     hob_buf_finish(&more);
     ptrdiff_t end;
     while ((end = head_end(&t->raw)) < 0)
@@ -169,6 +174,15 @@ tail *tail_open(int port, const char *token, const char *path, const char *heade
     t->status = atoi(hob_buf_z(&t->raw) + 9);
     hob_buf_consume(&t->raw, (size_t)end);
     return t;
+}
+
+tail *tail_open(int port, const char *token, const char *path, const char *headers) {
+    return open_tail(port, token, path, headers, NULL);
+}
+
+tail *tail_post(int port, const char *token, const char *path, const char *headers,
+                const char *body) {
+    return open_tail(port, token, path, headers, body);
 }
 
 int tail_status(tail *t) {

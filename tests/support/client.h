@@ -28,6 +28,9 @@ const char *client_field(client *c, const char *path);
 
 typedef struct tail tail; /* a stream */
 tail *tail_open(int port, const char *token, const char *path, const char *headers);
+/* The same by POST; ' is written for " in the body. */
+tail *tail_post(int port, const char *token, const char *path, const char *headers,
+                const char *body);
 int tail_status(tail *t);
 /* 1: one event; 0: the stream has ended. */
 int tail_next(tail *t);

@@ -1,0 +1,352 @@
+/*
+ * agui.c - AG-UI over HTTP: run, and hob's own additions connect, cancel and capabilities.
+ *
+ * A thread is a session (agui_thread.c). An input is compared with it, what is new in it is done, and what happens is
+ * told as a run (agui_stream.c). What goes wrong before the run has begun is an HTTP status; afterwards it is RUN_ERROR.
+ */
+#include "serve/agui_stream.h"
+#include "serve/agui_thread.h"
+#include "serve/api.h"
+
+#include <stdio.h>
+
+enum { TRIES = 100, PAUSE_MS = 50 }; /* for a run that an earlier step began */
+
+typedef struct visit {
+    hob_web_request *r;
+    hob_agui_input *in;
+    hob_room *room;
+    hob_session *s;
+    hob_agui_plan *plan;
+    hob_page *history, *asked, *calls;
+    uint64_t last; /* event that was the last one before anything was done */
+    bool was_running;
+} visit;
+
+/* ---- coming in ------------------------------------------------------------------------------------------------------ */
+
+/* Two first inputs of one thread may come at once: one of them makes the session. */
+static bool enter_thread(visit *v, const char *agent) {
+    hob_web_request *r = v->r;
+    char id[130];
+    hob_error err;
+    int rc = hob_agui_find_thread(r, hob_agui_input_thread_id(v->in), id, &err);
+    if (rc == HOB_ENOENT) rc = hob_agui_make_thread(r, id, agent, &v->room, &err);
+    if (!v->room && (rc >= 0 || rc == HOB_EEXIST))
+        rc = hob_hub_open(hob_api_hub(r), hob_web_caller(r), hob_str_z(id), &v->room, &err);
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, &err);
+        return false;
+    }
+    v->s = hob_room_session(v->room);
+    hob_web_note(r, "session_id", hob_str_z(id));
+    return true;
+}
+
+/* ---- what the client brings ------------------------------------------------------------------------------------------ */
+
+static hob_agui_input *read_input(hob_web_request *r) {
+    hob_agui_input *in;
+    hob_error err;
+    int rc = hob_agui_input_parse(hob_web_body(r), &in, &err);
+    if (rc >= 0) return in;
+    hob_web_fail(r, rc == HOB_ETOOBIG ? 413 : 400, hob_error_name(rc), "%s", err.message);
+    return NULL;
+}
+
+static void drop_tools(void *tools) {
+    hob_agui_tools_destroy(tools);
+}
+
+/* Tools of the client that the session does not have yet; a name that is taken stays what it is. */
+static int add_tools(visit *v, hob_error *err) {
+    hob_agui_tools *tools;
+    size_t added = 0;
+    if (!hob_agui_input_tool_count(v->in)) return HOB_OK;
+    int rc = hob_agui_tools_create(v->in, &tools, err);
+    for (size_t i = 0; rc >= 0 && i < hob_agui_tools_count(tools); i++) {
+        rc = hob_session_add_tool(v->s, hob_agui_tools_at(tools, i), err);
+        added += rc >= 0;
+        if (rc == HOB_EEXIST) rc = HOB_OK;
+    }
+    if (rc >= 0 && added)
+        hob_room_give(v->room, tools, drop_tools);
+    else if (rc >= 0)
+        hob_agui_tools_destroy(tools);
+    return rc;
+}
+
+static bool differs(const hob_state *state, const hob_json *wanted) {
+    hob_str value;
+    for (const hob_json *m = hob_json_first(wanted); m; m = hob_json_next(m)) {
+        if (hob_state_get(state, hob_json_key(m), &value) < 0) return true;
+        if (!hob_str_eq(value, hob_json_raw(m))) return true;
+    }
+    return false;
+}
+
+/* The client's state is what it shows: where it differs, it was changed there. */
+static int take_state(visit *v, hob_error *err) {
+    const hob_json *wanted;
+    hob_state *state;
+    int rc = hob_json_parse(hob_web_arena(v->r), hob_agui_input_state(v->in), NULL, &wanted, err);
+    if (rc < 0 || !hob_json_is(wanted, HOB_JSON_OBJECT) || !hob_json_first(wanted)) return HOB_OK;
+    rc = hob_session_state(v->s, &state, NULL, err);
+    if (rc < 0) return rc;
+    if (differs(state, wanted))
+        rc = hob_session_apply_state_delta(v->s, hob_json_raw(wanted), HOB_STR_NULL, err);
+    hob_state_destroy(state);
+    return rc;
+}
+
+static int look(visit *v, hob_error *err) {
+    hob_page *info;
+    char last[24] = "0";
+    int64_t n = 0;
+    int rc = hob_session_info(v->s, &info, err);
+    if (rc < 0) return rc;
+    hob_json_field(hob_page_row(info, 0), "last_seq", last, sizeof last);
+    hob_page_destroy(info);
+    hob_str_int(hob_str_z(last), &n);
+    v->last = (uint64_t)n;
+    v->was_running = hob_session_is_running(v->s) > 0;
+    rc = hob_session_history(v->s, &v->history, err);
+    if (rc >= 0) rc = hob_session_pending_confirmations(v->s, &v->asked, err);
+    if (rc >= 0) rc = hob_session_pending_calls(v->s, &v->calls, err);
+    return rc;
+}
+
+/* ---- doing what the plan says ------------------------------------------------------------------------------------------ */
+
+/* Said before is said: a client may send its answers again. */
+static int take_step(visit *v, const hob_agui_step *step, hob_error *err) {
+    int rc = HOB_OK;
+    if (hob_agui_plan_todo(v->plan) == HOB_AGUI_DO_ANSWER)
+        rc = hob_session_confirm_tool_use(v->s, step->call, step->verdict, step->reason, err);
+    else
+        for (int i = 0; i < TRIES; i++) {
+            rc = hob_session_tool_update(v->s, step->call, step->update, step->content, err);
+            if (rc != HOB_EBUSY || hob_hub_stopping(hob_api_hub(v->r))) break;
+            hob_session_wait(v->s, PAUSE_MS, NULL, NULL); /* what an earlier one began */
+        }
+    return rc == HOB_EEXIST || rc == HOB_ENOENT ? HOB_OK : rc;
+}
+
+static int take_steps(visit *v, hob_error *err) {
+    int rc = HOB_OK;
+    for (size_t i = 0; rc >= 0 && i < hob_agui_plan_step_count(v->plan); i++) {
+        hob_agui_step step = {.size = sizeof step};
+        rc = hob_agui_plan_step(v->plan, i, &step);
+        if (rc >= 0) rc = take_step(v, &step, err);
+    }
+    return rc;
+}
+
+static int say_prompt(visit *v, hob_error *err) {
+    hob_api_message m = {.receipt = HOB_RECEIPT_INIT, .content = hob_agui_plan_content(v->plan)};
+    char policy[32];
+    hob_str entry;
+    if (hob_json_field(hob_agui_input_forwarded_props(v->in), "when_busy", policy, sizeof policy) >
+            0 &&
+        !hob_api_when_busy(v->r, hob_str_z(policy), &m.policy))
+        return HOB_EINVAL; /* answered */
+    if (hob_agui_plan_moves(v->plan, &entry)) {
+        int rc = hob_session_move(v->s, hob_api_z(v->r, entry), err);
+        if (rc < 0) return rc;
+    }
+    int rc = hob_api_send(v->r, v->room, &m, err);
+    if (rc >= 0) hob_web_note(v->r, "run_id", hob_str_z(m.receipt.run));
+    return rc;
+}
+
+static int act(visit *v, hob_error *err) {
+    hob_agui_todo todo = hob_agui_plan_todo(v->plan);
+    int rc = HOB_OK;
+    switch (todo) {
+    case HOB_AGUI_DO_NOTHING:
+    case HOB_AGUI_DO_ASK_AGAIN: return HOB_OK;
+    case HOB_AGUI_DO_PROMPT: rc = take_steps(v, err); return rc < 0 ? rc : say_prompt(v, err);
+    case HOB_AGUI_DO_UPDATE:
+    case HOB_AGUI_DO_ANSWER:
+        rc = hob_room_begin(v->room, hob_web_caller(v->r), err);
+        if (rc >= 0 && (rc = take_steps(v, err)) < 0) hob_room_unbegin(v->room);
+        return rc;
+    }
+    return rc;
+}
+
+/* ---- answering ------------------------------------------------------------------------------------------------------------ */
+
+static int snapshot_messages(visit *v, hob_agui_stream *st, hob_error *err) {
+    hob_agui_json *messages;
+    hob_page_destroy(v->history);
+    v->history = NULL;
+    int rc = hob_session_history(v->s, &v->history, err);
+    if (rc >= 0) rc = hob_agui_messages(v->history, hob_agui_input_dialect(v->in), &messages, err);
+    if (rc < 0) return rc;
+    rc = hob_agui_messages_snapshot(hob_agui_stream_wire(st), hob_agui_json_text(messages), err);
+    hob_agui_json_destroy(messages);
+    return rc;
+}
+
+static int snapshot_state(visit *v, hob_agui_stream *st, hob_error *err) {
+    hob_agui_json *json;
+    hob_state *state;
+    int rc = hob_session_state(v->s, &state, NULL, err);
+    if (rc < 0) return rc;
+    rc = hob_agui_state_json(state, &json, err);
+    hob_state_destroy(state);
+    if (rc < 0) return rc;
+    rc = hob_agui_state_snapshot(hob_agui_stream_wire(st), hob_agui_json_text(json), err);
+    hob_agui_json_destroy(json);
+    return rc;
+}
+
+static int show_asked(visit *v, hob_agui_stream *st, hob_error *err) {
+    int rc = HOB_OK;
+    for (size_t i = 0; rc >= 0 && i < hob_page_count(v->asked); i++)
+        rc = hob_agui_view_asked(hob_agui_stream_view(st), hob_page_row(v->asked, i), err);
+    return rc;
+}
+
+static hob_agui_encoding encoding_of(const hob_web_request *r) {
+    hob_str accept = hob_web_header(r, "accept");
+    return hob_agui_accepts_proto(accept) ? HOB_AGUI_AS_PROTO : HOB_AGUI_AS_SSE;
+}
+
+typedef enum follow { FOLLOW_RUN, ASK_PEOPLE, NOTHING_MORE } follow;
+
+/* The stream is made; what remains is to say the rest of its beginning, and how it goes on. */
+static void answer(visit *v, hob_agui_stream *st, int rc, follow how, const hob_error *why) {
+    hob_agui_session *wire = hob_agui_stream_wire(st);
+    hob_error err;
+    if (rc >= 0 && how == ASK_PEOPLE) {
+        rc = show_asked(v, st, &err);
+        if (rc >= 0) rc = hob_agui_view_park(hob_agui_stream_view(st), &err);
+        why = &err;
+    }
+    if (rc >= 0 && how == NOTHING_MORE) hob_agui_run_finish(wire, HOB_STR_NULL, NULL);
+    if (rc < 0)
+        hob_agui_run_error_with_code(wire, hob_str_z(why->message), hob_str_z(hob_error_name(rc)),
+                                     NULL);
+    bool goes_on = rc >= 0 && how == FOLLOW_RUN;
+    hob_agui_stream_answer(st, v->r, goes_on ? hob_str_z(hob_room_id(v->room)) : HOB_STR_NULL,
+                           v->last);
+}
+
+static void answer_run(visit *v) {
+    hob_agui_todo todo = hob_agui_plan_todo(v->plan);
+    hob_agui_stream *st;
+    hob_error err;
+    follow how = FOLLOW_RUN;
+    int rc = hob_agui_stream_create(hob_api_hub(v->r), v->in, encoding_of(v->r), &st, &err);
+    if (rc < 0) {
+        hob_web_fail_hob(v->r, rc, &err);
+        return;
+    }
+    if (hob_agui_plan_lost(v->plan)) rc = snapshot_messages(v, st, &err);
+    if (rc >= 0) rc = snapshot_state(v, st, &err);
+    if (todo == HOB_AGUI_DO_ASK_AGAIN) how = ASK_PEOPLE;
+    if (todo == HOB_AGUI_DO_NOTHING && !v->was_running) how = NOTHING_MORE;
+    answer(v, st, rc, how, &err);
+}
+
+static void leave(visit *v) {
+    hob_agui_plan_destroy(v->plan);
+    hob_page_destroy(v->history);
+    hob_page_destroy(v->asked);
+    hob_page_destroy(v->calls);
+    if (v->room) hob_hub_leave(v->room);
+    hob_agui_input_destroy(v->in);
+}
+
+/* ---- routes ------------------------------------------------------------------------------------------------------------- */
+
+void hob_agui_route_run(hob_web_request *r) {
+    visit v = {.r = r};
+    hob_error err;
+    const char *agent = hob_agui_agent_of(r);
+    if (!agent || !(v.in = read_input(r))) return;
+    if (enter_thread(&v, agent)) {
+        int rc = add_tools(&v, &err);
+        if (rc >= 0) rc = look(&v, &err);
+        if (rc >= 0) rc = hob_agui_plan_create(v.in, v.history, v.asked, v.calls, &v.plan, &err);
+        if (rc >= 0 && hob_agui_plan_todo(v.plan) == HOB_AGUI_DO_PROMPT) rc = take_state(&v, &err);
+        if (rc >= 0) rc = act(&v, &err);
+        if (rc >= 0)
+            answer_run(&v);
+        else if (!hob_web_answered(r))
+            hob_web_fail_hob(r, rc, &err);
+    }
+    leave(&v);
+}
+
+/* All that there is, then what comes: of a thread in which nothing happens the run ends at once. */
+void hob_agui_route_connect(hob_web_request *r) {
+    visit v = {.r = r};
+    char id[130];
+    hob_error err;
+    hob_agui_stream *st = NULL;
+    if (!hob_agui_agent_of(r) || !(v.in = read_input(r))) return;
+    int rc = hob_agui_find_thread(r, hob_agui_input_thread_id(v.in), id, &err);
+    if (rc >= 0) rc = hob_hub_open(hob_api_hub(r), hob_web_caller(r), hob_str_z(id), &v.room, &err);
+    if (rc >= 0) {
+        v.s = hob_room_session(v.room);
+        rc = look(&v, &err);
+    }
+    if (rc >= 0) rc = hob_agui_stream_create(hob_api_hub(r), v.in, encoding_of(r), &st, &err);
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, &err);
+        leave(&v);
+        return;
+    }
+    bool parked = hob_session_is_parked(v.s) > 0 && hob_page_count(v.asked);
+    rc = snapshot_messages(&v, st, &err);
+    if (rc >= 0) rc = snapshot_state(&v, st, &err);
+    if (rc >= 0 && v.was_running && !parked) rc = show_asked(&v, st, &err);
+    answer(&v, st, rc, parked ? ASK_PEOPLE : v.was_running ? FOLLOW_RUN : NOTHING_MORE, &err);
+    leave(&v);
+}
+
+void hob_agui_route_cancel(hob_web_request *r) {
+    const hob_json *body = hob_web_json(r);
+    hob_room *room;
+    hob_str thread;
+    hob_error err;
+    char id[130];
+    if (!body || !hob_agui_agent_of(r) || !hob_api_text(r, body, "threadId", &thread)) return;
+    if (!thread.n) {
+        hob_web_fail(r, 400, "bad_request", "say which thread: {\"threadId\": …}");
+        return;
+    }
+    int rc = hob_agui_find_thread(r, thread, id, &err);
+    if (rc >= 0) rc = hob_hub_open(hob_api_hub(r), hob_web_caller(r), hob_str_z(id), &room, &err);
+    if (rc >= 0) {
+        rc = hob_session_cancel(hob_room_session(room), HOB_QUEUED_RETURN, &err);
+        hob_hub_leave(room);
+    }
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        hob_web_answer(r, 204, NULL, HOB_STR_NULL);
+}
+
+void hob_agui_route_capabilities(hob_web_request *r) {
+    hob_buf b;
+    const char *agent = hob_agui_agent_of(r);
+    if (!agent) return;
+    hob_buf_init(&b, 65536);
+    hob_buf_addz(&b, "{\"identity\":{\"name\":");
+    hob_json_quote(&b, *agent ? hob_str_z(agent) : HOB_STR("hob"));
+    hob_buf_addf(&b, ",\"type\":\"hob\",\"version\":\"%s\"},", hob_version());
+    hob_buf_addz(&b,
+                 "\"transport\":{\"streaming\":true,\"resumable\":true,\"websocket\":false,"
+                 "\"pushNotifications\":false,\"httpBinary\":true},"
+                 "\"tools\":{\"supported\":true,\"clientProvided\":true,\"parallelCalls\":true},"
+                 "\"state\":{\"snapshots\":true,\"deltas\":true,\"persistentState\":true},"
+                 "\"reasoning\":{\"supported\":true,\"streaming\":true},"
+                 "\"multimodal\":{\"input\":{\"image\":true}},"
+                 "\"humanInTheLoop\":{\"supported\":true,\"approvals\":true,\"interrupts\":true}}");
+    hob_web_answer_json(r, 200, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
