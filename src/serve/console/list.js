@@ -1,0 +1,65 @@
+// list.js - the sessions, newest first, with what each does now.
+
+const STATES = {running: ['live', 'running'], parked: ['warn', 'waits'], unfinished: ['warn', 'unfinished'], idle: [null, '']};
+
+class SessionList {
+  constructor(node, act) {
+    this.act = act;
+    this.rows = new Map();
+    this.selected = null;
+    this.search = h('input', {type: 'search', placeholder: 'Search sessions', 'aria-label': 'Search sessions',
+      oninput: () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.load(), 200); }});
+    this.list = h('ul.sessions', {'aria-label': 'Sessions'});
+    this.more = h('button.small', {type: 'button', hidden: true, onclick: () => this.load(this.next)}, 'Older sessions');
+    replace(node, h('div.list-head', this.search), this.list, this.more);
+    this.list.addEventListener('keydown', (event) => this.keys(event));
+  }
+  keys(event) {
+    const step = {ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling'}[event.key];
+    const item = step && event.target.closest('li');
+    if (!item || !item[step]) return;
+    item[step].querySelector('a').focus();
+    event.preventDefault();
+  }
+  async load(cursor) {
+    const query = new URLSearchParams({limit: 50});
+    if (cursor) query.set('cursor', cursor);
+    if (this.search.value.trim()) query.set('q', this.search.value.trim());
+    try {
+      const page = await api.get(`/api/sessions?${query}`);
+      if (!cursor) this.rows.clear();
+      for (const row of page.sessions) this.rows.set(row.id, row);
+      this.next = page.next;
+      this.more.hidden = !page.next;
+      this.draw();
+    } catch (error) {
+      this.act.fail(error);
+    }
+  }
+  // A row that changed, from the stream of all sessions.
+  update(row) {
+    if (row.removed) this.rows.delete(row.id);
+    else if (row.parent || this.search.value.trim()) return;
+    else this.rows.set(row.id, {...this.rows.get(row.id), ...row});
+    if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = null; this.draw(); });
+  }
+  select(id) {
+    this.selected = id;
+    this.draw();
+  }
+  draw() {
+    const focused = document.activeElement && document.activeElement.closest('.sessions li');
+    const id = focused && focused.dataset.id;
+    const rows = [...this.rows.values()].sort((a, b) => (a.updated < b.updated ? 1 : -1));
+    replace(this.list, rows.map((row) => this.row(row)));
+    if (!rows.length) this.list.append(h('li.empty', this.search.value.trim() ? 'Nothing found.' : 'No sessions yet.'));
+    if (id) this.list.querySelector(`[data-id="${CSS.escape(id)}"] a`)?.focus();
+  }
+  row(row) {
+    const [tone, word] = STATES[row.state] || [null, row.state];
+    return h('li', {data: {id: row.id, state: row.state || ''}},
+      h('a', {href: `#/s/${encodeURIComponent(row.id)}`, 'aria-current': row.id === this.selected ? 'page' : null},
+        h('span.title', row.title || 'Untitled'),
+        h('span.meta', tone && h(`span.dot.${tone}`, {title: word}), word && `${word} · `, ago(row.updated))));
+  }
+}

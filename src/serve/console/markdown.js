@@ -1,0 +1,206 @@
+// markdown.js - Markdown into nodes. What a model writes is untrusted: nothing here loads anything, links open only
+// http, https and mailto, and images become links. Blocks are parsed line by line, so that a text that still grows can
+// be shown: what stands before the last block does not change any more and is not parsed again.
+
+const INLINE = [
+  [/^\\([\\`*_{}[\]()#+\-.!~|<>])/, (m) => m[1]],
+  [/^(`+)([^]*?[^`])\1(?!`)/, (m) => h('code', m[2].replace(/^ (.+) $/, '$1'))],
+  [/^\*\*(?=\S)([^]*?\S)\*\*(?!\*)/, (m) => h('strong', inline(m[1]))],
+  [/^__(?=\S)([^]*?\S)__(?!\w)/, (m) => h('strong', inline(m[1]))],
+  [/^\*(?=[^\s*])([^]*?[^\s*])\*(?!\*)/, (m) => h('em', inline(m[1]))],
+  [/^_(?=[^\s_])([^]*?[^\s_])_(?!\w)/, (m) => h('em', inline(m[1]))],
+  [/^~~(?=\S)([^]*?\S)~~/, (m) => h('del', inline(m[1]))],
+  [/^!\[([^\]]*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)/, (m) => link(m[2], [m[1] || 'image', ' ↗'])],
+  [/^\[((?:[^[\]]|\[[^\]]*\])*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)/, (m) => link(m[2], inline(m[1]))],
+  [/^<((?:https?:\/\/|mailto:)[^\s>]+)>/, (m) => link(m[1], [m[1]])],
+  [/^https?:\/\/[^\s<>"')\]]+[^\s<>"')\].,;:!?]/, (m) => link(m[0], [m[0]])],
+];
+const STOPS = /[\\`*_~![<h]/g;
+const MAX_INLINE = 20000; // beyond that a paragraph is plain text: no pattern looks through more
+
+function link(href, children) {
+  if (!/^(https?:\/\/|mailto:)/i.test(href)) return h('span.nolink', {title: href}, children);
+  return h('a', {href, target: '_blank', rel: 'noreferrer noopener nofollow', title: href}, children);
+}
+
+function inline(text) {
+  if (text.length > MAX_INLINE) return [text];
+  const out = [];
+  let plain = '';
+  let at = 0;
+  while (at < text.length) {
+    STOPS.lastIndex = at;
+    const stop = STOPS.exec(text);
+    if (!stop) break;
+    plain += text.slice(at, stop.index);
+    at = stop.index;
+    const rest = text.slice(at);
+    const hit = wordBefore(text, at) ? null : firstMatch(rest);
+    if (hit) {
+      if (plain) out.push(plain);
+      plain = '';
+      out.push(hit.node);
+      at += hit.length;
+    } else {
+      plain += text[at++];
+    }
+  }
+  plain += text.slice(at);
+  if (plain) out.push(plain);
+  return out;
+}
+
+// snake_case is no emphasis, and neither is an h inside a word a link.
+function wordBefore(text, at) {
+  return (text[at] === '_' || text[at] === 'h') && at > 0 && /\w/.test(text[at - 1]);
+}
+
+function firstMatch(rest) {
+  for (const [pattern, make] of INLINE) {
+    const m = pattern.exec(rest);
+    if (m) return {node: make(m), length: m[0].length};
+  }
+  return null;
+}
+
+// ---- blocks ----
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/;
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
+const RULE = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
+const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
+const TABLE_LINE = /^\s*\|?(\s*:?-+:?\s*\|)+\s*(:?-+:?\s*)?\|?\s*$/;
+
+function codeBlock(language, lines) {
+  const text = lines.join('\n');
+  const copy = iconButton('copy', 'Copy', async () => {
+    await navigator.clipboard.writeText(text);
+    copy.classList.add('done');
+    setTimeout(() => copy.classList.remove('done'), 1200);
+  });
+  return h('div.code', h('div.code-head', h('span', language || 'text'), copy), h('pre', h('code', text)));
+}
+
+function cells(line) {
+  const parts = line.trim().replace(/^\|/, '').replace(/\|$/, '').split(/(?<!\\)\|/);
+  return parts.map((cell) => cell.replace(/\\\|/g, '|').trim());
+}
+
+function tableBlock(lines) {
+  const head = cells(lines[0]);
+  const rows = lines.slice(2).map(cells);
+  return h('div.table', h('table',
+    h('thead', h('tr', head.map((c) => h('th', inline(c))))),
+    h('tbody', rows.map((row) => h('tr', head.map((_, i) => h('td', inline(row[i] || ''))))))));
+}
+
+function listBlock(lines) {
+  const first = ITEM.exec(lines[0]);
+  const depth = first[1].length;
+  const items = [];
+  for (const line of lines) {
+    const m = ITEM.exec(line);
+    if (m && m[1].length <= depth + 1) items.push({lines: [m[3]], pad: m[1].length + m[2].length + 1});
+    else items[items.length - 1].lines.push(line.replace(new RegExp(`^\\s{0,${items[items.length - 1].pad}}`), ''));
+  }
+  const ordered = /\d/.test(first[2]);
+  return h(ordered ? 'ol' : 'ul', ordered ? {start: parseInt(first[2], 10)} : {}, items.map(listItem));
+}
+
+function listItem({lines}) {
+  const task = /^\[([ xX])\]\s+(.*)$/.exec(lines[0]);
+  const body = task ? [task[2], ...lines.slice(1)] : lines;
+  const tight = !body.some((l) => l.trim() === '') && !body.slice(1).some((l) => ITEM.test(l) || FENCE.test(l));
+  const content = tight ? inline(body.join('\n')) : blocks(body).map(({node}) => node);
+  const box = task && h('span.task', {'aria-label': task[1] === ' ' ? 'open' : 'done'}, task[1] === ' ' ? '☐ ' : '☑ ');
+  return h('li', box, content);
+}
+
+// One block at a time: {node, from, to} in lines. `from` of the last one is where a growing text is parsed again.
+function blocks(lines, offset = 0) {
+  const out = [];
+  let i = 0;
+  const add = (to, node) => {
+    out.push({node, from: i + offset, to: to + offset});
+    i = to;
+  };
+  while (i < lines.length) {
+    const line = lines[i];
+    if (line.trim() === '') i++;
+    else if (FENCE.test(line)) readFence(lines, i, add);
+    else if (HEADING.test(line)) add(i + 1, headingBlock(HEADING.exec(line)));
+    else if (RULE.test(line)) add(i + 1, h('hr'));
+    else if (/^\s*>/.test(line)) readWhile(lines, i, (l) => /^\s*>/.test(l), add,
+      (part) => h('blockquote', blocks(part.map((l) => l.replace(/^\s*> ?/, ''))).map((b) => b.node)));
+    else if (ITEM.test(line)) readList(lines, i, add);
+    else if (line.includes('|') && TABLE_LINE.test(lines[i + 1] || '')) readWhile(lines, i, (l) => l.includes('|'), add, tableBlock);
+    else readWhile(lines, i, (l, k) => k === i || startsNothing(l), add, (part) => h('p', paragraph(part)));
+  }
+  return out;
+}
+
+function headingBlock(m) {
+  return h(`h${Math.min(6, m[1].length + 1)}`, inline(m[2]));
+}
+
+function startsNothing(line) {
+  return line.trim() !== '' && !FENCE.test(line) && !HEADING.test(line) && !/^\s*>/.test(line) && !ITEM.test(line);
+}
+
+function paragraph(lines) {
+  const out = [];
+  lines.forEach((line, i) => {
+    if (i) out.push(/ {2,}$|\\$/.test(lines[i - 1]) ? h('br') : '\n');
+    out.push(line.replace(/( {2,}|\\)$/, ''));
+  });
+  if (!out.some((part) => part instanceof Node)) return inline(out.join(''));
+  return out.map((part) => (part instanceof Node ? part : inline(part)));
+}
+
+function readWhile(lines, from, test, add, make) {
+  let to = from;
+  while (to < lines.length && test(lines[to], to)) to++;
+  add(to, make(lines.slice(from, to)));
+}
+
+function readFence(lines, from, add) {
+  const [, mark, language] = FENCE.exec(lines[from]);
+  let to = from + 1;
+  while (to < lines.length && !(lines[to].trim().startsWith(mark) && /^[`~]+$/.test(lines[to].trim()))) to++;
+  add(Math.min(lines.length, to + 1), codeBlock(language, lines.slice(from + 1, to)));
+}
+
+function readList(lines, from, add) {
+  let to = from + 1;
+  while (to < lines.length) {
+    const blank = lines[to].trim() === '';
+    const next = lines[to + 1];
+    if (blank && (next === undefined || !(ITEM.test(next) || /^\s{2,}\S/.test(next)))) break;
+    if (!blank && !ITEM.test(lines[to]) && !/^\s{2,}/.test(lines[to]) && lines[to - 1].trim() === '') break;
+    if (!blank && (HEADING.test(lines[to]) || (FENCE.test(lines[to]) && !/^\s/.test(lines[to])))) break;
+    to++;
+  }
+  add(to, listBlock(lines.slice(from, to)));
+}
+
+// A text that grows at its end. show() parses from its last block on.
+class Markdown {
+  constructor(node) {
+    this.node = node;
+    this.kept = 0; // lines that are settled
+    this.nodes = 0; // and their nodes
+    this.text = '';
+  }
+  show(text) {
+    if (text === this.text) return;
+    if (!text.startsWith(this.text)) this.kept = this.nodes = 0;
+    this.text = text;
+    const lines = text.split('\n');
+    while (this.node.childNodes.length > this.nodes) this.node.lastChild.remove();
+    const fresh = blocks(lines.slice(this.kept), this.kept);
+    for (const {node} of fresh) this.node.append(node);
+    if (fresh.length < 2) return;
+    this.kept = fresh[fresh.length - 1].from;
+    this.nodes += fresh.length - 1;
+  }
+}
