@@ -100,5 +100,8 @@ void hob_agui_route_run(hob_web_request *r);
 void hob_agui_route_connect(hob_web_request *r);
 void hob_agui_route_cancel(hob_web_request *r);
 void hob_agui_route_capabilities(hob_web_request *r);
+/* ---- api_about.c -------------------------------------------------------------------------------------------------- */
+void hob_api_server(hob_web_request *r);
+void hob_api_trace(hob_web_request *r);
 
 #endif

@@ -14,7 +14,7 @@ class App {
       say: (how, words, blocks) => this.say(how, words, blocks),
       state: async () => (await api.get(this.path('/state'))).state,
       stopChild: (child) => api.post(this.path(`/subagents/${encodeURIComponent(child)}/cancel`)).catch((e) => this.fail(e)),
-      fork: (entry) => this.fork(entry),
+      move: (entry) => api.post(this.path('/move'), {entry: entry.entry}).catch((e) => this.fail(e)),
       closePanel: () => this.togglePanel(false),
     };
   }
@@ -42,8 +42,9 @@ class App {
     const composeBox = h('div.composer');
     this.panelNode = h('aside.panel', {hidden: true, 'aria-label': 'Details'});
     this.menuButton = iconButton('menu', 'Sessions', () => this.toggleSide(), {'aria-expanded': 'false', 'aria-controls': 'side'});
+    this.forkButton = iconButton('fork', 'Copy this session', () => this.fork());
     this.deleteButton = iconButton('trash', 'Delete this session', () => this.remove());
-    const main = h('main', h('header', this.menuButton, this.title, this.statusLine, this.deleteButton,
+    const main = h('main', h('header', this.menuButton, this.title, this.statusLine, this.forkButton, this.deleteButton,
       iconButton('panel', 'Details (D)', () => this.togglePanel())), scroll, this.toEnd, composeBox);
     replace(document.body, h('div.app', side, h('div.shade', {onclick: () => this.toggleSide(false)}), main, this.panelNode), this.toasts);
     this.chat = new Chat(log, this.act);
@@ -63,7 +64,7 @@ class App {
     addEventListener('hashchange', () => this.route());
     addEventListener('keydown', (event) => this.keys(event));
     await this.list.load();
-    this.listStream = new Stream('/api/sessions', {onEvent: (row) => this.list.update(row), onEnd: () => this.signIn('The token is not valid any more.')});
+    this.listStream = new Stream('/api/sessions', {onEvent: (row, e) => this.rowChanged(row, e.type), onEnd: () => this.signIn('The token is not valid any more.')});
     if (matchMedia('(min-width: 1200px)').matches) this.togglePanel(true);
     this.route();
   }
@@ -103,11 +104,15 @@ class App {
     this.conversation = new Conversation();
     this.chat.clear();
     this.list.select(id);
-    this.deleteButton.hidden = !id;
+    this.deleteButton.hidden = this.forkButton.hidden = !id;
     this.earlier.hidden = true;
     this.showAll();
     if (id) this.attach(id);
     else this.composer.box.focus();
+  }
+  rowChanged(row, type) {
+    this.list.update(row, type);
+    if (row.id === this.id) this.showAll();
   }
   async attach(id) {
     try {
@@ -211,9 +216,9 @@ class App {
     if (!this.conversation.running) return;
     await api.post(this.path('/cancel')).catch((e) => this.fail(e));
   }
-  async fork(entry) {
+  async fork() {
     try {
-      const made = await api.post(this.path('/fork'), entry ? {entry: entry.entry} : {});
+      const made = await api.post(this.path('/fork'));
       location.hash = `#/s/${encodeURIComponent(made.id)}`;
       this.list.load();
     } catch (error) {
@@ -224,7 +229,7 @@ class App {
     if (!this.id || !confirm('Delete this session and the work of its sub-agents? This cannot be undone.')) return;
     try {
       await api.delete(this.path());
-      this.list.update({id: this.id, removed: true});
+      this.list.update({id: this.id}, 'removed');
       location.hash = '';
     } catch (error) {
       this.fail(error);

@@ -1,6 +1,6 @@
 // list.js - the sessions, newest first, with what each does now.
 
-const STATES = {running: ['live', 'running'], parked: ['warn', 'waits'], unfinished: ['warn', 'unfinished'], idle: [null, '']};
+const STATES = {running: ['live', 'running'], parked: ['warn', 'waits'], interrupted: ['warn', 'unfinished'], idle: [null, '']};
 
 class SessionList {
   constructor(node, act) {
@@ -8,7 +8,7 @@ class SessionList {
     this.rows = new Map();
     this.selected = null;
     this.search = h('input', {type: 'search', placeholder: 'Search sessions', 'aria-label': 'Search sessions',
-      oninput: () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.load(), 200); }});
+      oninput: () => this.draw()});
     this.list = h('ul.sessions', {'aria-label': 'Sessions'});
     this.more = h('button.small', {type: 'button', hidden: true, onclick: () => this.load(this.next)}, 'Older sessions');
     replace(node, h('div.list-head', this.search), this.list, this.more);
@@ -24,7 +24,6 @@ class SessionList {
   async load(cursor) {
     const query = new URLSearchParams({limit: 50});
     if (cursor) query.set('cursor', cursor);
-    if (this.search.value.trim()) query.set('q', this.search.value.trim());
     try {
       const page = await api.get(`/api/sessions?${query}`);
       if (!cursor) this.rows.clear();
@@ -37,11 +36,13 @@ class SessionList {
     }
   }
   // A row that changed, from the stream of all sessions.
-  update(row) {
-    if (row.removed) this.rows.delete(row.id);
-    else if (row.parent || this.search.value.trim()) return;
+  update(row, type) {
+    if (type === 'reset') return this.load();
+    if (type === 'removed') this.rows.delete(row.id);
+    else if (row.parent) return null;
     else this.rows.set(row.id, {...this.rows.get(row.id), ...row});
     if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = null; this.draw(); });
+    return null;
   }
   select(id) {
     this.selected = id;
@@ -50,7 +51,9 @@ class SessionList {
   draw() {
     const focused = document.activeElement && document.activeElement.closest('.sessions li');
     const id = focused && focused.dataset.id;
-    const rows = [...this.rows.values()].sort((a, b) => (a.updated < b.updated ? 1 : -1));
+    const words = this.search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = (row) => words.every((w) => `${row.title || ''} ${row.id} ${row.cwd || ''} ${row.model || ''}`.toLowerCase().includes(w));
+    const rows = [...this.rows.values()].filter(fits).sort((a, b) => (a.updated < b.updated ? 1 : -1));
     replace(this.list, rows.map((row) => this.row(row)));
     if (!rows.length) this.list.append(h('li.empty', this.search.value.trim() ? 'Nothing found.' : 'No sessions yet.'));
     if (id) this.list.querySelector(`[data-id="${CSS.escape(id)}"] a`)?.focus();

@@ -138,5 +138,5 @@ function entryRow(e, path, act) {
   const on = path.has(e.entry);
   return h(`div.entry.${e.role}${on ? '.active' : ''}`, {title: e.text},
     h('span.who', e.role === 'user' ? 'You' : 'hob'), h('span', cut(e.text || '…', 90)),
-    iconButton('fork', 'Copy the session up to here', () => act.fork(e)));
+    iconButton('fork', 'Go on from here', () => act.move(e)));
 }

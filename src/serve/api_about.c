@@ -1,0 +1,52 @@
+/*
+ * api_about.c - what the server is to this caller, and what took how long in a session.
+ */
+#include "serve/api.h"
+
+static void write_rights(hob_jsonw *w, const hob_caller *c) {
+    static const struct {
+        hob_right right;
+        const char *name;
+    } all[] = {{HOB_RIGHT_READ, "read"},
+               {HOB_RIGHT_RUN, "run"},
+               {HOB_RIGHT_APPROVE, "approve"},
+               {HOB_RIGHT_ADMIN, "admin"}};
+    hob_jsonw_key(w, "rights");
+    hob_jsonw_array(w);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++)
+        if (hob_caller_may(c, all[i].right)) hob_jsonw_str(w, hob_str_z(all[i].name));
+    hob_jsonw_array_end(w);
+}
+
+/* GET /api/server */
+void hob_api_server(hob_web_request *r) {
+    const hob_caller *c = hob_web_caller(r);
+    const hob_server *s = hob_web_server(r);
+    hob_buf out;
+    hob_jsonw w;
+    hob_buf_init(&out, 65536);
+    hob_jsonw_init(&w, &out);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "version", hob_str_z(hob_version()));
+    hob_jsonw_kstr_opt(&w, "cwd", hob_str_z(s->roots ? s->roots[0] : NULL));
+    hob_jsonw_kstr(&w, "caller", c->name);
+    hob_jsonw_kstr(&w, "tenant", c->tenant);
+    hob_jsonw_kstr(&w, "principal", c->principal);
+    hob_jsonw_kstr_opt(&w, "max_mode", c->max_mode);
+    write_rights(&w, c);
+    hob_jsonw_object_end(&w);
+    hob_web_answer_json(r, 200, hob_buf_str(&out));
+    hob_buf_finish(&out);
+}
+
+/* GET /api/sessions/{id}/trace */
+void hob_api_trace(hob_web_request *r) {
+    hob_page *row, *spans = NULL;
+    hob_str run = hob_web_query(r, "run");
+    hob_error err;
+    if (!hob_api_find(r, &row)) return;
+    hob_page_destroy(row);
+    int rc = hob_runtime_trace(hob_api_runtime(r), hob_api_z(r, hob_web_param(r, "id")),
+                               run.p ? hob_api_z(r, run) : NULL, &spans, &err);
+    hob_api_conclude(r, rc, "spans", spans, &err);
+}
