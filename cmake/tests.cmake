@@ -4,6 +4,7 @@
 #   tests/harness/NAME.c     a program that drives hob-test from outside        harness/NAME
 #   tests/cli/NAME.sh        a shell script that drives hob-test from outside   cli/NAME
 #   tests/oracle/NAME.sh     a shell script that has a judge of ../shared look   oracle/NAME
+#   tests/browser/NAME.sh    a shell script that drives the console page in a browser   browser/NAME
 #   tests/gen/NAME.c         prints docs/NAME.md, or compares it                docs/NAME
 #   tests/support/*.c        helpers that all of the C tests may use
 #
@@ -131,14 +132,16 @@ if(HOB_WITH_TESTS AND TARGET hob_core_test)
         endforeach()
     endif()
 
-    # Real clients as judges, out of ../shared and npm; skipped where these are not, unless CI=true.
-    file(GLOB sources CONFIGURE_DEPENDS tests/oracle/*.sh)
+    # Real clients and a real browser, out of ../shared, npm and Debian; skipped where these are not, unless CI=true.
+    file(GLOB sources CONFIGURE_DEPENDS tests/oracle/*.sh tests/browser/*.sh)
     foreach(source ${sources})
         get_filename_component(name ${source} NAME_WE)
+        get_filename_component(area ${source} DIRECTORY)
+        get_filename_component(area ${area} NAME)
         if(HOB_SHIP)
-            add_test(NAME oracle/${name} COMMAND sh ${source})
-            set_tests_properties(oracle/${name} PROPERTIES SKIP_RETURN_CODE 77)
-            hob_register(oracle/${name} ${source} oracle)
+            add_test(NAME ${area}/${name} COMMAND sh ${source})
+            set_tests_properties(${area}/${name} PROPERTIES SKIP_RETURN_CODE 77)
+            hob_register(${area}/${name} ${source} ${area})
         endif()
     endforeach()
 endif()
