@@ -121,6 +121,10 @@ static inline void hob_list_remove(hob_list *item) { /* twice is fine */
     for (hob_list *it = (head)->next, *it##_n = it->next; it != (head);                            \
          it = it##_n, it##_n = it->next)
 
+/* ---- folder.c ------------------------------------------------------------------------------- */
+/* Makes a folder, and those above it that are missing, for this user alone. One that is there is fine. */
+int hob_folder_make(const char *path, hob_error *err);
+
 /* ---- map.c: string -> pointer, keys copied, values borrowed ------------------------------- */
 typedef struct hob_map hob_map;
 hob_map *hob_map_create(void);

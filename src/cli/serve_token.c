@@ -77,20 +77,11 @@ static int read_or_make(hob_serve_token *out, hob_error *err) {
     return hob_fail(err, HOB_ECONFIG, 0, "%s comes and goes", out->file);
 }
 
-/* The folders above it are there already: the store is. */
 static int make_folder(hob_str dir, hob_error *err) {
-    char path[4096];
-    if (hob_str_out(dir, path, sizeof path) >= (int)sizeof path)
-        return hob_fail(err, HOB_ECONFIG, 0, "the name of the state folder is too long");
-    for (char *p = path + 1; *p; p++) {
-        if (*p != '/') continue;
-        *p = 0;
-        mkdir(path, 0700);
-        *p = '/';
-    }
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return hob_fail_errno(err, HOB_ECONFIG, "the folder %s cannot be made", path);
-    return HOB_OK;
+    char *path = hob_dupz(dir);
+    int rc = hob_folder_make(path, err);
+    hob_free(path);
+    return rc;
 }
 
 int hob_serve_token_get(hob_cli *cli, hob_serve_token *out, hob_error *err) {

@@ -96,23 +96,6 @@ int hob_trust_check(const char *state_dir, const char *cwd, hob_error *err) {
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-static int make_folders(const char *dir, hob_error *err) {
-    char path[PATH_MAX];
-    size_t n = strlen(dir);
-    if (n >= sizeof(path) || dir[0] != '/')
-        return hob_fail(err, HOB_EINVAL, 0, "the state folder %s cannot be used", dir);
-    memcpy(path, dir, n + 1);
-    for (size_t i = 1; i <= n; i++) {
-        if (path[i] != '/' && path[i] != '\0') continue;
-        char c = path[i];
-        path[i] = '\0';
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-            return hob_fail_errno(err, HOB_EIO, "the folder %s cannot be made", path);
-        path[i] = c;
-    }
-    return HOB_OK;
-}
-
 /* Two that add at the same time take turns. Closing the descriptor ends the lock. */
 static int lock(const char *state_dir, hob_error *err) {
     char path[PATH_MAX];
@@ -195,7 +178,9 @@ static int change_locked(const char *state_dir, const change *c, hob_error *err)
 }
 
 static int change_list(const char *state_dir, const change *c, hob_error *err) {
-    int code = make_folders(state_dir, err);
+    if (state_dir[0] != '/')
+        return hob_fail(err, HOB_EINVAL, 0, "the state folder %s cannot be used", state_dir);
+    int code = hob_folder_make(state_dir, err);
     if (code < 0) return code;
     int fd = lock(state_dir, err);
     if (fd < 0) return fd;

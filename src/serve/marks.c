@@ -22,10 +22,8 @@ int hob_marks_open(const char *dir, hob_str store, hob_marks **out, hob_error *e
     char name[64], path[4096];
     snprintf(name, sizeof name, "serve-%016llx", (unsigned long long)hob_str_hash(store));
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    if (mkdir(dir, 0700) < 0 && errno != EEXIST)
-        return hob_fail_errno(err, HOB_EIO, "%s cannot be made", dir);
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return hob_fail_errno(err, HOB_EIO, "%s cannot be made", path);
+    int rc = hob_folder_make(path, err);
+    if (rc < 0) return rc;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return hob_fail_errno(err, HOB_EIO, "%s cannot be read", path);
     *out = HOB_NEW(hob_marks);
