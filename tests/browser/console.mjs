@@ -274,6 +274,17 @@ const tests = {
     await page.waitForSelector('textarea');
     await context.close();
   },
+  async search() {
+    const page = await open();
+    await say(page, 'the word is kumquat');
+    await done(page);
+    await page.fill('input[type=search]', 'said kumquat');
+    await page.waitForSelector('.sessions .snippet');
+    assert.equal(await page.locator('.sessions li').count(), 1);
+    await page.fill('input[type=search]', '');
+    await page.waitForFunction(() => document.querySelectorAll('.sessions li').length > 1);
+    await page.context().close();
+  },
   async delete_a_session() {
     const page = await open();
     await say(page, 'to be deleted');
