@@ -115,7 +115,8 @@ int hob_api_send(hob_web_request *r, hob_room *room, hob_api_message *m, hob_err
     int rc = hob_room_begin(room, hob_web_caller(r), err);
     if (rc < 0) return rc;
     m->s = hob_room_session(room);
-    rc = deliver(r, m, err);
+    rc = hob_session_set_traceparent(m->s, hob_web_traced(r), err);
+    if (rc >= 0) rc = deliver(r, m, err);
     if (rc < 0) hob_room_unbegin(room);
     return rc;
 }

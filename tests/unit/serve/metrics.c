@@ -98,9 +98,32 @@ static void test_serve_metrics__the_text_is_well_formed(void **state) {
     hob_map_destroy(types);
 }
 
+/* The trace that a client is in goes on in the run that it starts, and only in that one. */
+static void test_serve_metrics__a_trace_goes_on_in_the_run(void **state) {
+    desk *d = *state;
+#define TRACE "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    desk_session(d, "one");
+    assert_int_equal(client_call_with(&d->c, "POST", "/api/sessions/one/prompt",
+                                      "traceparent: " TRACE "\r\n", "{'text':'hello'}"),
+                     202);
+    desk_settle(d, "one");
+    desk_prompt(d, "one", "hello");
+    desk_settle(d, "one");
+    size_t count = 0;
+    assert_int_equal(desk_get(d, "/api/sessions/one/events"), 200);
+    for (hob_str rest = hob_buf_str(&d->c.body);; count++) {
+        ptrdiff_t at = hob_str_find(rest, HOB_STR("\"traceparent\":\"" TRACE "\""));
+        if (at < 0) break;
+        rest = hob_str_skip(rest, (size_t)at + 1);
+    }
+    assert_int_equal(count, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_serve_metrics__what_happened_is_counted, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_serve_metrics__a_trace_goes_on_in_the_run, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_serve_metrics__the_text_is_well_formed, setup,
                                         teardown),
