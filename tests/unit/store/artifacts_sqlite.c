@@ -144,7 +144,7 @@ static void test_store_artifacts_sqlite__blobs_go_with_the_last_that_names_them(
     for (uint64_t i = 4; i < 6; i++) assert_int_equal(save(s, "user:f", i, 1), 0);
     assert_int_equal(sql("SELECT count(*) FROM blob"), 2);
     assert_int_equal(drop("f", 6), 0);
-    assert_int_equal(sql("SELECT count(*) FROM blob"), 1); /* of user:f@1 */
+    assert_int_equal(sql("SELECT count(*) FROM blob"), 1);      /* of user:f@1 */
     assert_int_equal(rig_append(&r, s, "a", 6, content(1)), 0); /* the same bytes */
     assert_int_equal(drop("user:f", 7), 0);
     assert_int_equal(sql("SELECT count(*) FROM blob"), 1);
