@@ -438,8 +438,7 @@ int hob_session_begin(hob_session *s, hob_str text, hob_error *err);
 /* ---- wait.c: a predicate for hob_wait_for ----------------------------------------------------------------- */
 bool hob_session_at_rest(void *session);
 
-void hob_session_tell_watchers(hob_session *s,
-                               uint64_t upto); /* watch.c; before s->durable says so */
+void hob_session_tell_watchers(hob_session *s, uint64_t upto); /* watch.c; not durable yet */
 void hob_runtime_drop_watchers(hob_runtime *rt);
 
 /* ---- telemetry.c: spans on their way to a collector ------------------------------------------------------- */
