@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -54,23 +55,42 @@ static void write_json(hob_str line) {
     write_line("%.*s\n", line);
 }
 
-static void tell_request(hob_cli *cli, const hob_json *v) {
-    hob_str who = hob_json_get_str(v, "caller");
-    hob_tell_note(cli, "%.*s %.*s %lld %lld ms%s%.*s", HOB_FMT(hob_json_get_str(v, "method")),
-                  HOB_FMT(hob_json_get_str(v, "path")), (long long)hob_json_get_int(v, "status", 0),
-                  (long long)hob_json_get_int(v, "ms", 0), who.n ? " by " : "", HOB_FMT(who));
+/* ---- text ----------------------------------------------------------------------------------------------- */
+
+/* Not through tell.c, which also looks after standard output: that is the main thread's. */
+static void tell(const char *fmt, ...) HOB_PRINTF(1, 2);
+static void tell(const char *fmt, ...) {
+    char text[1024];
+    hob_buf line;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    hob_buf_init(&line, 8192);
+    hob_buf_addz(&line, "hob: ");
+    hob_show_text(&line, hob_str_z(text));
+    hob_buf_addc(&line, '\n');
+    if (write(STDERR_FILENO, line.p, line.n) < 0) lost++;
+    hob_buf_finish(&line);
 }
 
-static void tell_text(hob_cli *cli, hob_str line) {
+static void tell_request(const hob_json *v) {
+    hob_str who = hob_json_get_str(v, "caller");
+    tell("%.*s %.*s %lld %lld ms%s%.*s", HOB_FMT(hob_json_get_str(v, "method")),
+         HOB_FMT(hob_json_get_str(v, "path")), (long long)hob_json_get_int(v, "status", 0),
+         (long long)hob_json_get_int(v, "ms", 0), who.n ? " by " : "", HOB_FMT(who));
+}
+
+static void tell_text(const hob_cli *cli, hob_str line) {
     hob_arena *a = hob_arena_create(1 << 20);
     const hob_json *v = NULL;
     if (hob_json_parse(a, line, NULL, &v, NULL) >= 0) {
         bool request = hob_str_eqz(hob_json_get_str(v, "event"), "request");
         bool error = hob_str_eqz(hob_json_get_str(v, "level"), "error");
-        if (!request)
-            hob_tell_note(cli, "%.*s", HOB_FMT(hob_json_get_str(v, "message")));
-        else if (error || cli->verbose)
-            tell_request(cli, v);
+        if (!request && (error || !cli->quiet))
+            tell("%.*s", HOB_FMT(hob_json_get_str(v, "message")));
+        else if (request && (error || cli->verbose))
+            tell_request(v);
     }
     hob_arena_destroy(a);
 }
