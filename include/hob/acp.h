@@ -5,8 +5,8 @@
  * holds any number of sessions until the editor is gone. Then it lets go of them without ending anything: what ran
  * stays unfinished in its log, what waits for an approval goes on waiting, and both can be loaded again.
  *
- * It adds no rights. What a session may do is what its options, the configuration and the policy say; the editor
- * answers approvals.
+ * It adds no rights. What a session may do is what its options, the configuration and the policy say; the editor answers
+ * approvals, and may lend its files and terminals to the built-in tools (hob/ext/backend.h).
  *
  * The runtime must have been made with HOB_LOOP_HOST: the call drives it, on the calling thread. docs/acp.md.
  */
@@ -23,8 +23,8 @@ extern "C" {
 typedef struct hob_acp_folder {
     size_t size;
     hob_runtime *rt; /* HOB_LOOP_HOST as well; as set: the one given to hob_acp_serve */
-    /* Model, rules, limits, definitions, agent, tools of the host… What the editor decides is set over it: choice, id,
-     * cwd, add_dirs, approver, on_unfinished. */
+    /* Model, rules, limits, definitions, agent, tools of the host… What is the editor's is set over it: choice, id, cwd,
+     * add_dirs, approver, on_unfinished, app_name, user_id, backend. */
     hob_session_opts session;
 } hob_acp_folder;
 
@@ -42,9 +42,10 @@ typedef struct hob_acp_opts {
     /* Looked at whenever something happened: not 0 = end. hob_runtime_wake() makes it look. May be NULL. */
     int (*stopped)(void *user);
     void *user;
+    const char *app_name, *user_id; /* whose sessions they are; NULL = hob, local */
 } hob_acp_opts;
 #define HOB_ACP_OPTS_INIT                                                                          \
-    { sizeof(hob_acp_opts), 0, 1, 0, NULL, NULL, NULL }
+    { sizeof(hob_acp_opts), 0, 1, 0, NULL, NULL, NULL, NULL, NULL }
 
 /* Returns when the editor closed its end (HOB_OK), `stopped` said so (HOB_ECANCELLED), or reading or writing failed
  * (HOB_EIO). HOB_EINVAL: the runtime has a thread of its own. [loop] */

@@ -36,6 +36,7 @@ typedef struct hob_acp_ask hob_acp_ask;
 
 struct hob_acp {
     hob_acp_opts o;
+    hob_tenant of; /* whose sessions there are */
     hob_runtime *rt;
     hob_rpc_lines lines;
     bool ended; /* the editor closed its end */
@@ -136,6 +137,8 @@ void hob_acp_pump(hob_acp_session *s);
 void hob_acp_prompt_end(hob_acp_session *s);
 void hob_acp_prompt_cancelled(hob_acp_session *s); /* it will not be answered otherwise */
 void hob_acp_close_end(hob_acp_session *s);        /* shelf.c */
+/* shelf.c: HOB_ENOENT unless it is there, and theirs. */
+int hob_acp_check_stored(hob_acp *x, hob_str id, hob_error *err);
 /* replay.c: the conversation so far, as updates. */
 int hob_acp_replay(hob_acp_session *s, hob_error *err);
 
@@ -177,6 +180,7 @@ void hob_acp_write_change(hob_jsonw *w, const hob_acp_change *c);
 struct hob_acp_call {
     hob_list link;
     char *id;
+    char *child;           /* the sub-agent that asks; NULL = it is the session's own */
     bool shown;            /* the editor knows it */
     hob_buf output;        /* the end of what it printed so far */
     char *terminal;        /* id of the editor's; NULL = none */
@@ -193,6 +197,10 @@ void hob_acp_write_call(hob_acp_session *s, hob_jsonw *w, hob_str tool, const ho
 void hob_acp_call_started(hob_acp_session *s, hob_acp_call *c);
 void hob_acp_call_output(hob_acp_session *s, hob_acp_call *c, hob_str text);
 void hob_acp_call_finished(hob_acp_session *s, const hob_json *data);
+void hob_acp_calls_end(hob_acp_session *s); /* of which nothing will come any more */
+void hob_acp_child_asks(hob_acp_session *s, const hob_json *data);
+void hob_acp_child_answered(hob_acp_session *s, const hob_json *data);
+void hob_acp_child_finished(hob_acp_session *s, const hob_json *data);
 void hob_acp_call_refresh(hob_acp_session *s, hob_acp_call *c); /* its content changed */
 
 /* permission.c */

@@ -94,6 +94,7 @@ void hob_acp_call_free(hob_acp_session *s, hob_acp_call *c) {
     hob_buf_finish(&c->output);
     hob_acp_change_finish(&c->change);
     hob_free(c->terminal);
+    hob_free(c->child);
     hob_free(c->id);
     hob_free(c);
 }
@@ -251,15 +252,65 @@ static void write_raw_output(hob_jsonw *w, const hob_json *d) {
     hob_jsonw_object_end(w);
 }
 
+/* The receipt of work that goes on elsewhere is no end yet. */
+static const char *status_of(const hob_json *d) {
+    if (hob_json_get_bool(d, "pending", false)) return "in_progress";
+    return hob_str_eqz(hob_json_get_str(d, "outcome"), "ok") ? "completed" : "failed";
+}
+
 void hob_acp_call_finished(hob_acp_session *s, const hob_json *d) {
     hob_str id = hob_json_get_str(d, "call");
     hob_acp_call *c = hob_acp_call_find(s, id);
-    bool ok = hob_str_eqz(hob_json_get_str(d, "outcome"), "ok");
+    const char *status = status_of(d);
     hob_acp_update u;
     begin_update(&u, s, id);
-    hob_jsonw_kstr(&u.w, "status", ok ? HOB_STR("completed") : HOB_STR("failed"));
-    write_result(&u.w, c, d, ok);
+    hob_jsonw_kstr(&u.w, "status", hob_str_z(status));
+    write_result(&u.w, c, d, !strcmp(status, "completed"));
     write_raw_output(&u.w, d);
     hob_acp_update_end(&u);
     if (c) hob_acp_call_free(s, c);
+}
+
+static void end_call(hob_acp_session *s, hob_acp_call *c, const char *status) {
+    hob_acp_update u;
+    if (c->shown) {
+        begin_update(&u, s, hob_str_z(c->id));
+        hob_jsonw_kstr(&u.w, "status", hob_str_z(status));
+        hob_acp_update_end(&u);
+    }
+    hob_acp_call_free(s, c);
+}
+
+void hob_acp_calls_end(hob_acp_session *s) {
+    while (!hob_list_empty(&s->calls))
+        end_call(s, HOB_LIST_FIRST(&s->calls, hob_acp_call, link), "failed");
+}
+
+/* ---- calls of sub-agents: the editor sees those that it was asked about -------------------------- */
+
+void hob_acp_child_asks(hob_acp_session *s, const hob_json *d) {
+    hob_str child = hob_json_get_str(d, "child");
+    hob_acp_call *c = child.n ? keep(s, hob_json_get_str(d, "call")) : NULL;
+    if (!c || c->child) return;
+    c->shown = true;
+    c->child = hob_dupz(child);
+}
+
+void hob_acp_child_answered(hob_acp_session *s, const hob_json *d) {
+    hob_acp_call *c = hob_acp_call_find(s, hob_json_get_str(d, "call"));
+    if (!c || !c->child) return;
+    if (hob_json_get_bool(d, "approved", false))
+        hob_acp_call_started(s, c);
+    else
+        end_call(s, c, "failed");
+}
+
+/* How each of its calls ended stands in the sub-agent's own log; here they are over. */
+void hob_acp_child_finished(hob_acp_session *s, const hob_json *d) {
+    hob_str child = hob_json_get_str(d, "child");
+    bool good = hob_str_eqz(hob_json_get_str(d, "status"), "completed");
+    HOB_LIST_EACH_SAFE (it, &s->calls) {
+        hob_acp_call *c = HOB_CONTAINER(it, hob_acp_call, link);
+        if (c->child && hob_str_eqz(child, c->child)) end_call(s, c, good ? "completed" : "failed");
+    }
 }

@@ -172,6 +172,7 @@ static void run_finished(hob_acp_session *s, const hob_json *d) {
 
 static void settled(hob_acp_session *s, const hob_json *d) {
     (void)d;
+    hob_acp_calls_end(s);
     switch (s->state) {
     case HOB_ACP_IDLE: break;
     case HOB_ACP_WORKING:
@@ -189,6 +190,8 @@ static telling *const tellings[HOB_EVENT_COUNT_] = {
     [HOB_EVENT_ASSISTANT_MESSAGE] = assistant_message,
     [HOB_EVENT_STEER_DELIVERED] = steer_delivered,
     [HOB_EVENT_APPROVAL_REQUESTED] = hob_acp_permission_ask,
+    [HOB_EVENT_APPROVAL_RESOLVED] = hob_acp_child_answered,
+    [HOB_EVENT_CHILD_FINISHED] = hob_acp_child_finished,
     [HOB_EVENT_TOOL_STARTED] = tool_started,
     [HOB_EVENT_TOOL_OUTPUT_DELTA] = tool_output,
     [HOB_EVENT_TOOL_FINISHED] = hob_acp_call_finished,

@@ -7,6 +7,8 @@
  */
 #include "acp/acp.h"
 
+#include "session/session.h"
+
 #define MODELS_MAX 200
 
 typedef struct choice {
@@ -37,19 +39,7 @@ static void info(hob_acp_session *s, const char *key, char *out, size_t cap) {
 }
 
 int64_t hob_acp_context(hob_acp_session *s) {
-    char model[512], name[512], tokens[32];
-    int64_t context = 0;
-    hob_page *page = NULL;
-    if (hob_session_model(s->s, model, sizeof model) < 0) return 0;
-    if (hob_runtime_models(s->rt, &page, NULL) < 0) return 0;
-    for (size_t i = 0; i < hob_page_count(page); i++) {
-        hob_str row = hob_page_row(page, i);
-        if (hob_json_field(row, "name", name, sizeof name) <= 0 || strcmp(name, model)) continue;
-        if (hob_json_field(row, "context", tokens, sizeof tokens) > 0)
-            (void)hob_str_int(hob_str_z(tokens), &context);
-    }
-    hob_page_destroy(page);
-    return context;
+    return s->s->model.context;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

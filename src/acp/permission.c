@@ -147,6 +147,7 @@ void hob_acp_permission_ask(hob_acp_session *s, const hob_json *d) {
     p->ask.answered = on_answer;
     p->call = hob_dupz(hob_json_get_str(d, "call"));
     hob_list_push(&s->permits, &p->link);
+    hob_acp_child_asks(s, d);
     hob_buf_init(&params, 96u << 20);
     write_question(s, &params, d);
     if (hob_acp_send_ask(s->acp, &p->ask, "session/request_permission", &params, &err) < 0) {

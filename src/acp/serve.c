@@ -118,6 +118,7 @@ static int serve(hob_acp *x, hob_error *err) {
 static void finish(hob_acp *x) {
     while (!hob_list_empty(&x->sessions))
         hob_acp_session_free(HOB_LIST_FIRST(&x->sessions, hob_acp_session, link), true);
+    hob_acp_write(x); /* it may still listen */
     hob_rpc_lines_finish(&x->lines);
     hob_buf_finish(&x->out);
 }
@@ -129,6 +130,8 @@ int hob_acp_serve(hob_runtime *rt, const hob_acp_opts *given, hob_error *err) {
     if (rt->mode != HOB_LOOP_HOST)
         return hob_fail(err, HOB_EINVAL, 0,
                         "hob_acp_serve drives the runtime: make it with HOB_LOOP_HOST");
+    x.of = (hob_tenant){sizeof x.of, x.o.app_name ? x.o.app_name : "hob",
+                        x.o.user_id ? x.o.user_id : "local"};
     hob_rpc_lines_init(&x.lines, 0);
     hob_buf_init(&x.out, HOB_ACP_OUT_MAX);
     hob_list_init(&x.sessions);

@@ -136,6 +136,8 @@ static int open_session(wish *x, unsigned flags, hob_acp_session **out, hob_erro
     o->on_unfinished = HOB_UNFINISHED_LEAVE;
     o->flags |= flags;
     hob_acp_session *s = make(x);
+    o->app_name = hob_str_z(s->acp->of.app_name);
+    o->user_id = hob_str_z(s->acp->of.user_id);
     o->backend = &hob_acp_backend;
     o->backend_user = s;
     int code = hob_session_create(s->rt, o, &s->s, err);
@@ -153,19 +155,10 @@ static int open_session(wish *x, unsigned flags, hob_acp_session **out, hob_erro
     return HOB_OK;
 }
 
-/* The library also takes the beginning of an id; an editor names the whole. */
 static int find_stored(wish *x, hob_error *err) {
     hob_str id = hob_json_get_str(x->q->params, "sessionId");
-    char found[129] = "";
-    hob_page *page = NULL;
     x->id = hob_arena_dup(x->arena, id).p;
-    int code =
-        hob_id_valid(id) ? hob_runtime_find_session(x->folder.rt, x->id, &page, NULL) : HOB_ENOENT;
-    if (code >= 0) hob_json_field(hob_page_row(page, 0), "id", found, sizeof found);
-    hob_page_destroy(page);
-    if (hob_str_eqz(id, found)) return HOB_OK;
-    return hob_fail(err, HOB_ENOENT, 0, "there is no session %.*s",
-                    HOB_FMT(hob_str_first(id, hob_utf8_prefix(id, 128))));
+    return hob_acp_check_stored(x->q->acp, id, err);
 }
 
 /* ---- answers -------------------------------------------------------------------------------- */
@@ -205,6 +198,21 @@ int hob_acp_session_fork(hob_acp_request *q, hob_error *err) {
     return code;
 }
 
+/* What waits since another editor was there, and what is left of a run. */
+static void pick_up(hob_acp_session *s) {
+    char unfinished[8] = "";
+    hob_error err;
+    hob_page *page = NULL;
+    if (hob_acp_permission_ask_all(s, &err) < 0)
+        hob_log(HOB_LOG_WARN, "acp", "%s: %s", s->id, err.message);
+    if (hob_session_info(s->s, &page, NULL) >= 0)
+        hob_json_field(hob_page_row(page, 0), "unfinished", unfinished, sizeof unfinished);
+    hob_page_destroy(page);
+    if (!strcmp(unfinished, "true"))
+        hob_acp_notice(s, "info",
+                       "The last run was interrupted; the next prompt goes on from what it did");
+}
+
 /* One that this editor has open already is shown once more, not opened twice. */
 static int take_up(hob_acp_request *q, bool replay, hob_error *err) {
     wish x;
@@ -217,7 +225,7 @@ static int take_up(hob_acp_request *q, bool replay, hob_error *err) {
     if (code >= 0 && !known) code = open_session(&x, 0, &s, err);
     if (code >= 0 && replay) code = hob_acp_replay(s, err);
     if (code >= 0) answer(q, s, false);
-    if (code >= 0 && !known) code = hob_acp_permission_ask_all(s, err);
+    if (code >= 0 && !known) pick_up(s);
     finish_wish(&x);
     return code;
 }

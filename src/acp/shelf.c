@@ -41,6 +41,8 @@ int hob_acp_session_list(hob_acp_request *q, hob_error *err) {
     hob_arena *a = hob_arena_create(1u << 20);
     hob_str cwd = hob_json_get_str(q->params, "cwd");
     hob_str cursor = hob_json_get_str(q->params, "cursor");
+    o.app_name = q->acp->of.app_name;
+    o.user_id = q->acp->of.user_id;
     if (cwd.n) o.cwd = hob_arena_dup(a, cwd).p;
     if (cursor.n) o.cursor = hob_arena_dup(a, cursor).p;
     int code = hob_runtime_sessions(q->acp->rt, &o, &page, err);
@@ -48,6 +50,19 @@ int hob_acp_session_list(hob_acp_request *q, hob_error *err) {
     hob_page_destroy(page);
     hob_arena_destroy(a);
     return code;
+}
+
+/* The library also takes the beginning of an id; an editor names the whole. */
+int hob_acp_check_stored(hob_acp *x, hob_str id, hob_error *err) {
+    char found[129] = "", *name = hob_dupz(id);
+    hob_page *page = NULL;
+    if (hob_id_valid(id) && hob_runtime_find_session_of(x->rt, name, &x->of, &page, NULL) >= 0)
+        hob_json_field(hob_page_row(page, 0), "id", found, sizeof found);
+    hob_page_destroy(page);
+    hob_free(name);
+    if (hob_str_eqz(id, found)) return HOB_OK;
+    return hob_fail(err, HOB_ENOENT, 0, "there is no session %.*s",
+                    HOB_FMT(hob_str_first(id, hob_utf8_prefix(id, 128))));
 }
 
 /* ---- close ---------------------------------------------------------------------------------- */
@@ -80,16 +95,21 @@ int hob_acp_session_close(hob_acp_request *q, hob_error *err) {
 
 /* ---- delete --------------------------------------------------------------------------------- */
 
+static int remove_stored(hob_acp *x, hob_str id, hob_error *err) {
+    char *name = hob_dupz(id);
+    int code = hob_runtime_remove_session(x->rt, name, err);
+    hob_free(name);
+    return code;
+}
+
 int hob_acp_session_delete(hob_acp_request *q, hob_error *err) {
     hob_str id = hob_json_get_str(q->params, "sessionId");
     hob_acp_session *s = hob_acp_find(q->acp, id);
-    if (!hob_id_valid(id)) return hob_fail(err, HOB_EINVAL, 0, "`sessionId` is no session's id");
     if (s && hob_session_is_running(s->s) > 0)
         return hob_fail(err, HOB_EBUSY, 0, "session %s is at work: cancel it first", s->id);
     if (s) hob_acp_session_free(s, false);
-    char *name = hob_dupz(id);
-    int code = hob_runtime_remove_session(q->acp->rt, name, err);
-    hob_free(name);
+    int code = hob_acp_check_stored(q->acp, id, err);
+    if (code >= 0) code = remove_stored(q->acp, id, err);
     if (code == HOB_ENOENT) code = HOB_OK; /* what is not there is deleted */
     if (code >= 0) hob_acp_result(q->acp, q->id, HOB_STR("{}"));
     return code;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define FOLDERS_MAX 64
+#define FOLDERS_MAX 32
 
 typedef struct acp_opts {
     hob_common common;
@@ -119,7 +119,9 @@ static int serve(hob_cli *cli, const acp_opts *o, hob_error *err) {
     acp.folder = on_folder;
     acp.stopped = on_look;
     acp.user = &x;
-    int code = hob_cli_start(cli, false, err);
+    int code = hob_cli_config(cli, false, err);
+    if (code >= 0) code = hob_cli_check_store(cli, err);
+    if (code >= 0) code = hob_cli_start(cli, false, err);
     if (code >= 0) code = hob_acp_serve(cli->rt, &acp, err);
     hob_signals_runtime(NULL);
     while (x.n) close_place(x.places[--x.n]);

@@ -68,9 +68,9 @@ static void on_setting(const char *path, hob_str json, hob_origin origin, hob_st
 }
 
 /* Without a folder the library keeps sessions in memory: right for a host that said so, a loss here. */
-static int check_store(hob_cli *cli, const hob_ask *a, hob_error *err) {
+int hob_cli_check_store(hob_cli *cli, hob_error *err) {
     bool said = hob_config_origin(cli->config, "store", NULL) != HOB_ORIGIN_BUILTIN;
-    if (a->no_session || said || hob_config_state_dir(cli->config).n) return HOB_OK;
+    if (said || hob_config_state_dir(cli->config).n) return HOB_OK;
     return hob_fail(err, HOB_ECONFIG, 0,
                     "there is no folder to keep the session in: set HOME or HOB_HOME, or give "
                     "--no-session");
@@ -80,7 +80,7 @@ int hob_ask_start(hob_cli *cli, const hob_ask *a, hob_error *err) {
     int code = hob_cli_config(cli, a->trust, err);
     if (code >= 0) code = set_sandbox(cli, a, err);
     if (code >= 0) hob_config_each(cli->config, on_setting, cli);
-    if (code >= 0) code = check_store(cli, a, err);
+    if (code >= 0 && !a->no_session) code = hob_cli_check_store(cli, err);
     return code < 0 ? code : hob_cli_start(cli, a->trust, err);
 }
 

@@ -171,7 +171,7 @@ static void take_output(bash_call *c, const hob_tool_result *r) {
     if (!text.n) return;
     hob_capture_finish(&c->output);
     hob_capture_init(&c->output, c->builtins->env.max_head, c->builtins->env.max_tail);
-    if (r->truncated) hob_capture_add(&c->output, HOB_STR("[â¦]\n"));
+    if (r->truncated) hob_capture_add(&c->output, HOB_STR("[\xE2\x80\xA6]\n"));
     hob_capture_add(&c->output, text);
 }
 

@@ -52,6 +52,7 @@ void hob_test_editor_start(hob_test_editor *e) {
     e->acp.folder = on_folder;
     e->acp.user = e;
     assert_int_equal(pthread_create(&e->thread, NULL, serve, e), 0);
+    if (!e->offers) return;
     snprintf(params, sizeof params, "{'protocolVersion':1,'clientCapabilities':%s}", e->offers);
     hob_test_editor_call(e, "initialize", params);
     hob_test_editor_seen(e);

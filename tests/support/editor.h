@@ -15,7 +15,7 @@
 typedef struct hob_test_editor {
     host h; /* folder, script, options: change before hob_test_editor_start */
     hob_acp_opts acp;
-    const char *offers; /* clientCapabilities, ' for " */
+    const char *offers; /* clientCapabilities, ' for "; NULL = it does not initialize */
     pthread_t thread;
     int to, from;
     int served;      /* what hob_acp_serve returned */

@@ -45,8 +45,8 @@ const args = ["-m", `scripted:${join(root, "script.json")}`];
 const everything = { fs: { readTextFile: true, writeTextFile: true }, terminal: true, session: { notices: {} } };
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-async function open(capabilities = {}, more = []) {
-  const e = new Editor(program, [...args, ...more], work, env);
+async function open(capabilities = {}, more = [], model = args) {
+  const e = new Editor(program, [...model, ...more], work, env);
   e.hello = await e.agent.request("initialize", {
     protocolVersion: 1, clientCapabilities: capabilities, clientInfo: { name: "test", version: "1" },
   });
@@ -71,6 +71,12 @@ const scenes = {
     await e.agent.notify("_mine/note", {});
     await refused(fresh(e, { cwd: "relative" }), -32602, /absolute/);
     await refused(e.prompt("nobody", "hi"), -32002, /nobody/);
+    assert.equal(await e.end(), 0);
+  },
+
+  async keyless() {
+    const e = await open({}, [], []);
+    await refused(fresh(e), -32000, /ANTHROPIC_API_KEY/);
     assert.equal(await e.end(), 0);
   },
 
@@ -308,7 +314,7 @@ for (const [name, scene] of Object.entries(scenes)) {
 rmSync(root, { recursive: true });
 const missing = ["update agent_message_chunk", "update agent_thought_chunk", "update user_message_chunk", "update tool_call",
   "update tool_call_update", "update available_commands_update", "update current_mode_update",
-  "update config_option_update", "update notice"].filter((what) => !counts[what]);
+  "update config_option_update", "update usage_update", "update notice"].filter((what) => !counts[what]);
 for (const what of missing) console.log(`never seen: ${what}`);
 for (const problem of problems) console.log(`schema: ${problem}`);
 const checked = Object.entries(counts).filter(([k]) => !k.startsWith("update ")).reduce((n, [, v]) => n + v, 0);

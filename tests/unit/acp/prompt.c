@@ -58,11 +58,11 @@ static void test_acp_prompt__an_answer_streams_and_ends_the_turn(void **state) {
     assert_string_equal(
         hob_test_editor_seen(e),
         UPDATE("agent_message_chunk") "'content':{'type':'text','text':'Hello you'},"
-                                      "'messageId':'m4'}}}\n"
-                                      "{'id':'q3','result':{'stopReason':'end_turn','usage':"
-                                      "{'totalTokens':10,'inputTokens':7,'outputTokens':3,"
-                                      "'cachedReadTokens':0,'cachedWriteTokens':0,"
-                                      "'thoughtTokens':0}}}\n");
+                                      "'messageId':'m4'}}}\n" /* clang-format off */
+        UPDATE("usage_update") "'used':10,'size':200000}}}\n"
+        "{'id':'q3','result':{'stopReason':'end_turn','usage':{'totalTokens':10,'inputTokens':7,"
+        "'outputTokens':3,'cachedReadTokens':0,'cachedWriteTokens':0,'thoughtTokens':0}}}\n");
+    /* clang-format on */
     hob_test_editor_stop(e);
     assert_int_equal(e->served, HOB_OK);
 }
@@ -76,17 +76,17 @@ static void test_acp_prompt__a_tool_is_asked_for_and_shown(void **state) {
     assert_has(seen,
                UPDATE("tool_call") "'toolCallId':'m4.0','status':'pending','title':'Write a.txt',"
                                    "'name':'write','kind':'edit','locations':[{'path':'D/a.txt'}],"
-                                   "'rawInput':{'path':'a.txt','content':'one'}}}}\n"
-                                   "{'id':1,'method':'session/request_permission','params':{"
-                                   "'sessionId':'S','toolCall':{'toolCallId':'m4.0',"
-                                   "'status':'pending','title':'Write a.txt','name':'write',"
-                                   "'kind':'edit','locations':[{'path':'D/a.txt'}],"
-                                   "'rawInput':{'path':'a.txt','content':'one'},'content':["
-                                   "{'type':'diff','path':'D/a.txt','oldText':null,"
-                                   "'newText':'one'}]},'options':["
-                                   "{'optionId':'allow','name':'Allow','kind':'allow_once'},"
-                                   "{'optionId':'reject','name':'Reject','kind':'reject_once'}"
-                                   "]}}\n");
+                                   "'rawInput':{'path':'a.txt','content':'one'}}}}\n");
+    assert_has(seen, "{'id':1,'method':'session/request_permission','params':{"
+                     "'sessionId':'S','toolCall':{'toolCallId':'m4.0',"
+                     "'status':'pending','title':'Write a.txt','name':'write',"
+                     "'kind':'edit','locations':[{'path':'D/a.txt'}],"
+                     "'rawInput':{'path':'a.txt','content':'one'},'content':["
+                     "{'type':'diff','path':'D/a.txt','oldText':null,"
+                     "'newText':'one'}]},'options':["
+                     "{'optionId':'allow','name':'Allow','kind':'allow_once'},"
+                     "{'optionId':'reject','name':'Reject','kind':'reject_once'}"
+                     "]}}\n");
     assert_has(seen, UPDATE("tool_call_update") "'toolCallId':'m4.0','status':'in_progress'}}}\n");
     assert_has(seen, UPDATE("tool_call_update") "'toolCallId':'m4.0','status':'completed',");
     assert_has(seen, "done: created a.txt (3 bytes)");

@@ -357,8 +357,39 @@ static void test_exec_workspace__a_link_swapped_during_a_walk_never_leads_out(vo
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define TW(name) cmocka_unit_test_setup_teardown(name, setup_walk, teardown)
 
+/* ---- names --------------------------------------------------------------------------------- */
+
+static void expect_name(fixture *f, const char *path, hob_workspace_use use, const char *expected) {
+    hob_buf name;
+    hob_buf_init(&name, 4096);
+    int code = hob_workspace_name(f->w, hob_str_z(path), use, &name, NULL);
+    if (expected)
+        assert_string_equal(hob_buf_z(&name), hob_test_path(&f->base, expected));
+    else
+        assert_int_equal(code, HOB_EACCES);
+    hob_buf_finish(&name);
+}
+
+static void test_exec_workspace__names_are_absolute_and_without_dots(void **state) {
+    fixture *f = *state;
+    expect_name(f, "a.txt", HOB_WORKSPACE_READ, "proj/a.txt");
+    expect_name(f, "./sub//x/../b.txt", HOB_WORKSPACE_WRITE, "proj/sub/b.txt");
+    expect_name(f, hob_test_path(&f->base, "second/d.txt"), HOB_WORKSPACE_READ, "second/d.txt");
+    expect_name(f, ".", HOB_WORKSPACE_READ, "proj");
+}
+
+static void test_exec_workspace__names_outside_are_refused(void **state) {
+    fixture *f = *state;
+    expect_name(f, "../secret", HOB_WORKSPACE_READ, NULL);
+    expect_name(f, "sub/../../secret", HOB_WORKSPACE_WRITE, NULL);
+    expect_name(f, hob_test_path(&f->base, "secret"), HOB_WORKSPACE_READ, NULL);
+    expect_name(f, hob_test_path(&f->base, "second/../secret"), HOB_WORKSPACE_READ, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        T(test_exec_workspace__names_are_absolute_and_without_dots),
+        T(test_exec_workspace__names_outside_are_refused),
         T(test_exec_workspace__opens_what_is_beneath),
         T(test_exec_workspace__follows_links_and_dots_that_stay_beneath),
         T(test_exec_workspace__refuses_what_is_outside),
