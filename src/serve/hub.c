@@ -109,7 +109,7 @@ static void dismiss(hob_room *room) {
 }
 
 void hob_hub_sweep(hob_hub *h) {
-    int64_t before = hob_hub_now() - HOB_HUB_IDLE_MS;
+    int64_t before = hob_hub_now() - h->server->idle_ms;
     pthread_mutex_lock(&h->lock);
     HOB_LIST_EACH_SAFE (it, &h->by_use) {
         hob_room *room = HOB_CONTAINER(it, hob_room, link);

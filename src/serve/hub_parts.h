@@ -13,12 +13,11 @@
 #include <pthread.h>
 
 enum {
-    HOB_HUB_ROOMS = 20000,       /* open at the same time */
-    HOB_HUB_IDLE_MS = 60 * 1000, /* then an open session is let go of */
-    HOB_HUB_TICK_MS = 1000,      /* how often other processes' work is looked for */
-    HOB_HUB_SOON_MS = 100,       /* after work of our own that changes a row */
-    HOB_HUB_THREADS = 8,         /* for opening, reading pages, letting go */
-    HOB_HUB_ANSWERS = 4096       /* remembered for Idempotency-Key */
+    HOB_HUB_ROOMS = 20000,  /* open at the same time */
+    HOB_HUB_TICK_MS = 1000, /* how often other processes' work is looked for */
+    HOB_HUB_SOON_MS = 100,  /* after work of our own that changes a row */
+    HOB_HUB_THREADS = 8,    /* for opening, reading pages, letting go */
+    HOB_HUB_ANSWERS = 4096  /* remembered for Idempotency-Key */
 };
 
 typedef enum hob_room_state { HOB_ROOM_OPENING, HOB_ROOM_OPEN, HOB_ROOM_CLOSING } hob_room_state;

@@ -1,5 +1,6 @@
 #include "support/desk.h"
 
+#include "serve/server.h"
 #include "support/check.h"
 
 #include <stdio.h>
@@ -33,7 +34,9 @@ void desk_init(desk *d, const char *script) {
 void desk_start(desk *d) {
     char url[200];
     assert_ok(hob_runtime_create(&d->ro, &d->rt, &d->err), d->err);
-    assert_ok(hob_server_create(d->rt, &d->so, &d->server, &d->err), d->err);
+    hob_server_ground ground = {.idle_ms = d->idle_ms};
+    ground.routes = hob_routes(&ground.nroutes);
+    assert_ok(hob_server_create_on(d->rt, &d->so, &ground, &d->server, &d->err), d->err);
     hob_server_url(d->server, url, sizeof url);
     d->port = atoi(strrchr(url, ':') + 1);
     client_init(&d->c, d->port, DESK_TOKEN);

@@ -21,7 +21,8 @@ typedef struct desk {
     hob_server_opts so;
     hob_error err;
     int port;
-    client c; /* with DESK_TOKEN */
+    int64_t idle_ms; /* after which sessions are let go of; 0 = as always */
+    client c;        /* with DESK_TOKEN */
     const char *roots[2];
     char model[320];
 } desk;

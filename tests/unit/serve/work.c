@@ -305,6 +305,48 @@ static void test_serve_work__a_session_that_is_open_elsewhere_names_its_owner(vo
     hob_runtime_destroy(rt);
 }
 
+/* ---- what nobody uses ------------------------------------------------------------------------------------------------------ */
+
+/* Where the server notes in which sessions it works. */
+static const char *marks_folder(desk *d) {
+    static char name[64];
+    snprintf(name, sizeof name, "serve-%016llx",
+             (unsigned long long)hob_str_hash(hob_config_get(d->config, "store")));
+    return name;
+}
+
+static void await_owner(desk *d, const char *id, bool owned) {
+    for (;;) {
+        assert_status(d, desk_get(d, "/api/sessions/%s", id), 200);
+        if (!!client_field(&d->c, "owner")[0] == owned) return;
+    }
+}
+
+/* Streams do not hold a session; a run does; one that only waits for an answer does not. */
+static void test_serve_work__what_nobody_uses_is_let_go_of(void **state) {
+    desk *d = *state;
+    char call[100];
+    desk_stop(d);
+    d->idle_ms = 1;
+    desk_start(d);
+    begin_asking(d, call);
+    tail *t = desk_tail(d, "one", 0, "");
+    desk_session(d, "busy");
+    desk_prompt(d, "busy", "hang");
+    desk_session(d, "two");
+    await_owner(d, "two", false);
+    await_owner(d, "one", false);
+    await_owner(d, "busy", true);
+    assert_status(d, desk_get(d, "/api/sessions/one/approvals"), 200);
+    assert_field(d, "approvals.0.call", call);
+    assert_status(d, desk_post(d, "{'approved':true}", "/api/sessions/one/approvals/%s", call),
+                  204);
+    assert_true(tail_until(t, "settled"));
+    tail_close(t);
+    await_owner(d, "one", false);
+    assert_int_equal(hob_test_entries(&d->folder, marks_folder(d)), 1); /* that of `busy` */
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_work__##name, setup, teardown)
 
 int main(void) {
@@ -321,6 +363,7 @@ int main(void) {
         T(an_approval_survives_a_restart),
         T(what_a_terminal_left_is_the_terminals),
         T(a_session_that_is_open_elsewhere_names_its_owner),
+        T(what_nobody_uses_is_let_go_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
