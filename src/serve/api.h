@@ -74,6 +74,7 @@ void hob_api_runs(hob_web_request *r);
 void hob_api_run(hob_web_request *r);
 void hob_api_run_events(hob_web_request *r);
 void hob_api_run_cancel(hob_web_request *r);
+void hob_api_run_pause(hob_web_request *r);
 void hob_api_run_resume(hob_web_request *r);
 /* ---- api_events.c ----------------------------------------------------------------------------------------------- */
 void hob_api_events(hob_web_request *r);

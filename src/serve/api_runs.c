@@ -116,6 +116,21 @@ void hob_api_run_cancel(hob_web_request *r) {
     hob_hub_leave(room);
 }
 
+void hob_api_run_pause(hob_web_request *r) {
+    hob_room *room = open_for_run(r);
+    hob_error err;
+    bool working;
+    if (!room) return;
+    if (is_current(r, room, "running", &working)) {
+        int rc = hob_session_pause(hob_room_session(room), &err);
+        if (rc < 0)
+            hob_web_fail_hob(r, rc, &err);
+        else
+            hob_web_answer(r, 204, NULL, HOB_STR_NULL);
+    }
+    hob_hub_leave(room);
+}
+
 static void answer_run(hob_web_request *r, hob_room *room) {
     hob_page *info;
     hob_error err;

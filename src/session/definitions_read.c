@@ -108,6 +108,21 @@ static int read_workspace(reading *r, const char *cwd) {
 
 /* ---- what stands in the configuration ------------------------------------------------------------ */
 
+/* Without escapes that YAML does not know: a surrogate pair becomes its character, for one. */
+static void write_plain(hob_jsonw *w, const hob_json *v) {
+    bool object = hob_json_is(v, HOB_JSON_OBJECT), array = hob_json_is(v, HOB_JSON_ARRAY);
+    if (hob_json_is(v, HOB_JSON_STRING)) hob_jsonw_str(w, hob_json_str(v));
+    if (object) hob_jsonw_object(w);
+    if (array) hob_jsonw_array(w);
+    if (!object && !array && !hob_json_is(v, HOB_JSON_STRING)) hob_jsonw_raw(w, hob_json_raw(v));
+    for (const hob_json *m = object || array ? hob_json_first(v) : NULL; m; m = hob_json_next(m)) {
+        if (object) hob_jsonw_key_n(w, hob_json_key(m));
+        write_plain(w, m);
+    }
+    if (object) hob_jsonw_object_end(w);
+    if (array) hob_jsonw_array_end(w);
+}
+
 /* As a file would say it: its key is its name. */
 static void write_agent(const hob_json *agent, hob_buf *out) {
     hob_jsonw w;
@@ -116,7 +131,7 @@ static void write_agent(const hob_json *agent, hob_buf *out) {
     if (!hob_json_get(agent, "name")) hob_jsonw_kstr(&w, "name", hob_json_key(agent));
     for (const hob_json *m = hob_json_first(agent); m; m = hob_json_next(m)) {
         hob_jsonw_key_n(&w, hob_json_key(m));
-        hob_jsonw_raw(&w, hob_json_raw(m));
+        write_plain(&w, m);
     }
     hob_jsonw_object_end(&w);
 }

@@ -88,9 +88,10 @@ static void test_cli_agents__the_configuration_has_agents_too(void **state) {
     hob_test_quoted_file(c, "m.json",
                          "{'rules':[{'when':{'system':{'contains':'You look.'}},"
                          "'reply':[{'text':'looker {{user}}'}]}],'otherwise':[{'text':'hob'}]}");
-    hob_test_quoted_file(c, "home/config.json",
-                         "{'agents': {'looker': {'description': 'Looks', 'prompt': 'You look.',\n"
-                         " 'tools': ['read']}, 'odd': {'name': 'other'}}}");
+    hob_test_quoted_file(
+        c, "home/config.json",
+        "{'agents': {'looker': {'description': 'Looks', 'prompt': 'You look. \\ud83d\\ude00 \\/',\n"
+        " 'tools': ['read']}, 'odd': {'name': 'other'}}}");
     assert_int_equal(HOB_RUN(c, NULL, "agents", "--json"), 0);
     assert_int_equal(hob_test_lines(c), 2);
     const hob_json *row = hob_test_line(c, 0);

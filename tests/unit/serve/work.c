@@ -260,6 +260,30 @@ static void test_serve_work__an_approval_survives_a_restart(void **state) {
     assert_str(hob_test_content(&d->folder, "a.txt"), "b");
 }
 
+/* ADK-69 over HTTP: an answer is taken meanwhile, and nothing is done until somebody lets it go on. */
+static void test_serve_work__a_paused_run_stays_so_over_a_restart(void **state) {
+    desk *d = *state;
+    char call[100], run[100];
+    begin_asking(d, call);
+    assert_status(d, desk_get(d, "/api/sessions/one/runs"), 200);
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "runs.0.id"));
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/%s/pause", run), 204);
+    assert_status(d, desk_post(d, "{'approved':true}", "/api/sessions/one/approvals/%s", call),
+                  204);
+    desk_stop(d);
+    desk_start(d);
+    while (desk_get(d, "/readyz") != 200) {
+    }
+    assert_status(d, desk_get(d, "/api/sessions/one/runs/%s", run), 200);
+    assert_field(d, "status", "parked");
+    assert_int_equal(hob_test_content(&d->folder, "a.txt").n, 0);
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/%s/resume", run), 202);
+    assert_field(d, "run_id", run); /* it is the same one */
+    desk_settle(d, "one");
+    assert_str(hob_test_content(&d->folder, "a.txt"), "b");
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/%s/pause", run), 409);
+}
+
 /* ---- restarts ------------------------------------------------------------------------------------------------------------ */
 
 static void test_serve_work__what_a_terminal_left_is_the_terminals(void **state) {
@@ -361,6 +385,7 @@ int main(void) {
         T(an_approval_after_a_cancel_is_late),
         T(of_two_clients_one_decides),
         T(an_approval_survives_a_restart),
+        T(a_paused_run_stays_so_over_a_restart),
         T(what_a_terminal_left_is_the_terminals),
         T(a_session_that_is_open_elsewhere_names_its_owner),
         T(what_nobody_uses_is_let_go_of),
