@@ -297,6 +297,40 @@ static void test_serve_life__every_route_is_in_the_document(void **state) {
     hob_arena_destroy(arena);
 }
 
+/* A link to the page may stand anywhere; nothing else of ours opens from another site, and nothing can frame it. */
+static void test_serve_life__a_link_may_lead_to_the_page(void **state) {
+    desk *d = *state;
+    hob_server_opts o = HOB_SERVER_OPTS_INIT;
+    hob_server *s = NULL;
+    hob_error err;
+    char where[200];
+    webd_answer a;
+    static const struct {
+        const char *path, *dest;
+        int status;
+    } cases[] = {{"/", "document", 200}, {"/", "iframe", 403}, {"/healthz", "document", 403}};
+    const char *path = hob_test_path(&d->folder, "page");
+    snprintf(where, sizeof where, "unix:%s", path);
+    o.listen = where;
+    o.token = WEBD_TOKEN;
+    assert_ok(hob_server_create(d->rt, &o, &s, &err), err);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(cases); i++) {
+        char text[400];
+        int fd = connect_unix(path);
+        int n = snprintf(text, sizeof text,
+                         "GET %s HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n"
+                         "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: %s\r\n\r\n",
+                         cases[i].path, cases[i].dest);
+        webd_send(fd, hob_str_n(text, (size_t)n));
+        webd_receive(fd, &a);
+        assert_int_equal(a.status, cases[i].status);
+        assert_true(webd_has(&a, "frame-ancestors 'none'"));
+        webd_answer_finish(&a);
+        close(fd);
+    }
+    hob_server_destroy(s);
+}
+
 static void test_serve_life__the_policy_of_the_page_names_what_is_in_it(void **state) {
     (void)state;
     hob_buf b;
@@ -324,6 +358,7 @@ int main(void) {
         T(an_address_in_use),
         T(a_unix_socket_is_for_its_owner),
         T(a_socket_that_a_dead_server_left),
+        T(a_link_may_lead_to_the_page),
         cmocka_unit_test(test_serve_life__tokens_are_read_again),
         cmocka_unit_test(test_serve_life__stopping_waits_for_handlers),
         cmocka_unit_test(test_serve_life__every_request_is_in_the_log_once),
