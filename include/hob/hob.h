@@ -14,6 +14,8 @@
 
 #include <hob/acp.h>
 #include <hob/agent.h>
+#include <hob/agui.h>
+#include <hob/agui_project.h>
 #include <hob/artifact.h>
 #include <hob/base.h>
 #include <hob/config.h>

@@ -107,13 +107,18 @@ static void put_calls(telling *t, const hob_json *content, hob_str message) {
     hob_jsonw_object_end(&t->w);
 }
 
+/* The calls stand where the first of them was made, as in a client that saw them come. */
 static void put_answer(telling *t, const hob_json *d) {
     const hob_json *content = hob_json_get(d, "content");
     hob_str message = hob_json_get_str(d, "message");
+    bool called = false;
     size_t i = 0;
-    for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b))
+    for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
+        bool call = hob_str_eqz(hob_json_get_str(b, "type"), "tool_call");
+        if (call && !called) put_calls(t, content, message);
+        called = called || call;
         put_words(t, b, message, i++);
-    put_calls(t, content, message);
+    }
 }
 
 /* A receipt is none: the result is still to come. */

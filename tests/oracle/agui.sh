@@ -1,7 +1,7 @@
 #!/bin/sh
 # ctest: labels=serial timeout=300
 # The AG-UI example server before the real clients (1.0.0, and 0.0.59 as today's user interfaces carry it) and a wire audit;
-# then every kind of event in protobuf before @ag-ui/proto. Needs ../shared and npm: without them the test is skipped, and
+# then every kind of event in protobuf before @ag-ui/proto, and runs of hob's own sessions before both clients. Needs ../shared and npm: without them the test is skipped, and
 # fails where everything must be there (CI=true).
 set -u
 server="$HOB_BINARY_DIR/examples/agui_oracle_server"
@@ -18,7 +18,7 @@ skip() {
 command -v npm >/dev/null 2>&1 || skip "there is no npm (scripts/setup node)"
 
 mkdir -p "$work"
-cp -f "$judge"/*.mjs "$judge"/*.json "$HOB_SOURCE_DIR/tests/oracle/agui_proto.mjs" "$work/"
+cp -f "$judge"/*.mjs "$judge"/*.json "$HOB_SOURCE_DIR"/tests/oracle/agui_*.mjs "$work/"
 chmod u+w "$work"/*.mjs "$work"/*.json
 if ! cmp -s "$work/package.json" "$work/installed.json"; then
     (cd "$work" && npm install --no-audit --no-fund --loglevel=error) ||
@@ -59,4 +59,8 @@ trap - EXIT
 rm -f events
 HOB_AGUI_DUMP=events "$HOB_BINARY_DIR/tests/unit/agui/proto" >/dev/null 2>&1 || status=1
 "$HOB_SOURCE_DIR/scripts/node" agui_proto.mjs events || status=1
+
+rm -f runs
+HOB_AGUI_RUNS=runs "$HOB_BINARY_DIR/tests/unit/agui/view" >/dev/null 2>&1 || status=1
+"$HOB_SOURCE_DIR/scripts/node" agui_runs.mjs runs || status=1
 exit $status

@@ -1,4 +1,5 @@
 /* What an input asks of a session, with real sessions: prompts, edits, results of the client's tools, approvals. */
+/* ctest: labels=threads */
 #include <hob/agui_project.h>
 
 #include "support/agui.h"

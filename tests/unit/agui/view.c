@@ -1,4 +1,5 @@
 /* Events of a session as events of an AG-UI run. */
+/* ctest: labels=threads */
 #include <hob/agui_project.h>
 
 #include "log/event.h"
@@ -7,6 +8,7 @@
 #include "support/host.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define Z(text) hob_str_z(text)
 
@@ -353,53 +355,158 @@ static void test_agui_view__goes_on_when_the_client_is_gone(void **state) {
     close_view();
 }
 
-/* ---- a real session ----------------------------------------------------------------------------------------------------------- */
+/* ---- real sessions -------------------------------------------------------------------------------------------------------------- */
+
+/* With HOB_AGUI_RUNS=FILE each run goes there as a line: what the client had, the events, what it must have in the end.
+ * tests/oracle/agui.sh has the real clients play them. */
+static void dump(const char *had, hob_str lines, hob_str messages) {
+    const char *name = getenv("HOB_AGUI_RUNS");
+    FILE *f = name ? fopen(name, "a") : NULL;
+    hob_str line;
+    if (!f) return;
+    fprintf(f, "{\"had\":%s,\"messages\":%.*s,\"events\":[", had, HOB_FMT(messages));
+    for (bool first = true; hob_str_split(&lines, '\n', &line) && line.n; first = false)
+        fprintf(f, "%s%.*s", first ? "" : ",", HOB_FMT(line));
+    fputs("]}\n", f);
+    fclose(f);
+}
+
+static void check_line(hob_str line, hob_str messages) {
+    char type[64] = "", id[200] = "", member[220];
+    hob_json_field(line, "type", type, sizeof type);
+    if (hob_json_field(line, "messageId", id, sizeof id) < 0) return;
+    snprintf(member, sizeof member, "\"id\":\"%s\"", id);
+    if (hob_str_find(messages, Z(member)) < 0)
+        fail_msg("%s of %s is not in %.*s", type, id, HOB_FMT(messages));
+}
 
 /* Every id that was streamed is in the conversation, under the same name. */
-static void check_ids(host *h, hob_str lines) {
+static void check_ids(host *h, const char *had, hob_agui_dialect dialect) {
     hob_page *page;
     hob_agui_json *messages;
-    hob_str line;
+    hob_str lines = hob_buf_str(&wire.lines), line;
     assert_ok(hob_session_history(h->s, &page, &h->err), h->err);
-    assert_ok(hob_agui_messages(page, HOB_AGUI_1_0, &messages, &h->err), h->err);
-    while (hob_str_split(&lines, '\n', &line)) {
-        char type[64] = "", id[200] = "", member[220];
-        hob_json_field(line, "type", type, sizeof type);
-        if (hob_json_field(line, "messageId", id, sizeof id) < 0) continue;
-        snprintf(member, sizeof member, "\"id\":\"%s\"", id);
-        if (hob_str_find(hob_agui_json_text(messages), Z(member)) < 0)
-            fail_msg("%s of %s is not in %.*s", type, id, HOB_FMT(hob_agui_json_text(messages)));
-    }
+    assert_ok(hob_agui_messages(page, dialect, &messages, &h->err), h->err);
+    while (hob_str_split(&lines, '\n', &line)) check_line(line, hob_agui_json_text(messages));
+    dump(had, hob_buf_str(&wire.lines), hob_agui_json_text(messages));
     hob_agui_json_destroy(messages);
     hob_page_destroy(page);
 }
 
+/* Plays until the run on the wire has ended; the lines stay. */
+static void play(host *h) {
+    hob_event *e;
+    int ended = 0;
+    while (!ended) {
+        int rc = hob_session_next_event(h->s, 50, &e);
+        if (rc == 1) {
+            ended = hob_agui_view_event(v, e, &err);
+            hob_event_unref(e);
+            assert_ok(ended, err);
+        } else if (hob_agui_view_waiting(v) && hob_session_is_parked(h->s)) {
+            assert_ok(hob_agui_view_park(v, &err), err);
+            ended = 1;
+        } else {
+            assert_int_equal(rc, HOB_ETIMEDOUT);
+        }
+    }
+}
+
+#define HAD "[{\"id\":\"u\",\"role\":\"user\",\"content\":\"go\"}]"
+
+static void begin(host *h, const char *script, hob_agui_dialect dialect) {
+    host_init(h, script);
+    h->so.approver = HOB_APPROVER_HOST;
+    host_open(h);
+    open_view(dialect == HOB_AGUI_1_0 ? "\"protocolVersion\":\"1.0\",\"messages\":" HAD
+                                      : "\"messages\":" HAD);
+    assert_ok(hob_agui_run_finish(s, Z(""), &err), err); /* begun anew: its start is to be seen */
+    hob_buf_reset(&wire.lines);
+    assert_ok(hob_agui_run_start_ids(s, Z("r2"), Z(""), &err), err);
+    assert_ok(hob_session_prompt_content(
+                  h->s, Z("[{\"type\":\"text\",\"text\":\"go\",\"message_id\":\"u\"}]"), &h->err),
+              h->err);
+}
+
+static void end(host *h) {
+    close_view();
+    host_finish(h);
+}
+
+static void stream_a_session(hob_agui_dialect dialect) {
+    host h;
+    begin(&h,
+          "{'rules':[{'when':{'step':1},'reply':[{'thinking':'hm'},{'text':'I look.'},"
+          "{'tool':'read','args':{'path':'script.json'}},{'text':'Both.','new_block':true},"
+          "{'tool':'nothing'}]},{'reply':[{'text':'Done.'}]}]}",
+          dialect);
+    play(&h);
+    assert_true(hob_str_find(hob_buf_str(&wire.lines), Z("\"messageId\":\"m4.1:result\"")) > 0);
+    check_ids(&h, HAD, dialect);
+    end(&h);
+}
+
 static void test_agui_view__a_session_streams_what_its_history_says(void **state) {
     (void)state;
+    stream_a_session(HOB_AGUI_1_0);
+    stream_a_session(HOB_AGUI_OLDER);
+}
+
+static void test_agui_view__a_session_asks_and_goes_on_with_the_answer(void **state) {
+    (void)state;
     host h;
-    hob_event *e;
-    int rc = 0, count = 0, ended = 0;
-    hob_tool tool = host_tool("quick", HOB_TOOL_READ_ONLY, &count);
-    host_init(&h, "{'rules':[{'when':{'step':1},'reply':[{'thinking':'hm'},{'text':'I look.'},"
-                  "{'tool':'quick'},{'text':'Both.','new_block':true},{'tool':'quick'}]},"
-                  "{'reply':[{'text':'Done.'}]}]}");
-    h.so.tools = &tool;
-    h.so.ntools = 1;
-    host_open(&h);
-    open_view(NULL);
-    assert_ok(hob_session_prompt(h.s, Z("go"), &h.err), h.err);
-    while (!ended && (rc = hob_session_next_event(h.s, 5000, &e)) == 1) {
-        ended = hob_agui_view_event(v, e, &err);
-        hob_event_unref(e);
-    }
-    assert_int_equal(ended, 1);
-    assert_int_equal(count, 2);
-    check_ids(&h, hob_buf_str(&wire.lines));
+    begin(&h,
+          "{'rules':[{'when':{'step':1},'reply':[{'text':'May I?'},{'tool':'bash','args':"
+          "{'command':'echo hi'}}]},{'reply':[{'text':'it said {{result}}'}]}]}",
+          HOB_AGUI_1_0);
+    play(&h);
+    assert_true(hob_str_find(hob_buf_str(&wire.lines),
+                             Z("\"toolCallId\":\"m4.0\",\"responseSchema\"")) > 0);
+    check_ids(&h, HAD, HOB_AGUI_1_0);
+    /* The answer begins the next run on the wire. */
+    hob_agui_view_destroy(v);
+    hob_buf_reset(&wire.lines);
+    assert_ok(hob_agui_run_start_ids(s, Z("r3"), Z(""), &err), err);
+    assert_ok(hob_agui_view_create(s, &v, &err), err);
+    assert_ok(hob_session_confirm_tool_use(h.s, Z("m4.0"), HOB_VERDICT_ALLOW, Z(""), &h.err),
+              h.err);
+    play(&h);
+    check_ids(
+        &h,
+        "[{\"id\":\"u\",\"role\":\"user\",\"content\":\"go\"},{\"id\":\"m4-0\",\"role\":"
+        "\"assistant\",\"content\":\"May I?\"},{\"id\":\"m4\",\"role\":\"assistant\","
+        "\"toolCalls\":[{\"id\":\"m4.0\",\"type\":\"function\",\"function\":{\"name\":\"bash\","
+        "\"arguments\":\"{\\\"command\\\":\\\"echo hi\\\"}\"}}]}]",
+        HOB_AGUI_1_0);
+    assert_true(hob_str_find(hob_buf_str(&wire.lines), Z("it said hi")) > 0);
+    end(&h);
+}
+
+static void test_agui_view__a_late_client_gets_the_rest(void **state) {
+    (void)state;
+    host h;
+    hob_page *page;
+    hob_agui_json *messages;
+    begin(
+        &h,
+        "{'rules':[{'when':{'step':1},'reply':[{'thinking':'hm'},{'text':'a'},{'tool':'nothing'}]},"
+        "{'reply':[{'text':'b'}]}]}",
+        HOB_AGUI_1_0);
+    assert_string_equal(host_wait(&h), "completed");
+    /* Everything is in the snapshot; the events that led to it say nothing new. */
+    assert_ok(hob_session_history(h.s, &page, &h.err), h.err);
+    assert_ok(hob_agui_messages(page, HOB_AGUI_1_0, &messages, &h.err), h.err);
+    assert_ok(hob_agui_messages_snapshot(s, hob_agui_json_text(messages), &err), err);
+    play(&h);
     hob_str all = hob_buf_str(&wire.lines);
-    assert_true(hob_str_find(all, Z("\"toolCallId\":\"m4.1\",\"content\":\"quick result\"")) > 0);
-    assert_true(hob_str_find(all, Z("\"type\":\"RUN_FINISHED\"")) > 0);
-    close_view();
-    host_finish(&h);
+    assert_true(hob_str_find(all, Z("\"MESSAGES_SNAPSHOT\"")) > 0);
+    assert_true(hob_str_find(all, Z("TEXT_MESSAGE")) < 0);
+    assert_true(hob_str_find(all, Z("REASONING")) < 0);
+    assert_true(hob_str_find(all, Z("TOOL_CALL_")) < 0);
+    check_ids(&h, "[]", HOB_AGUI_1_0);
+    hob_agui_json_destroy(messages);
+    hob_page_destroy(page);
+    end(&h);
 }
 
 int main(void) {
@@ -418,6 +525,8 @@ int main(void) {
         cmocka_unit_test(test_agui_view__other_events_are_custom_or_nothing),
         cmocka_unit_test(test_agui_view__goes_on_when_the_client_is_gone),
         cmocka_unit_test(test_agui_view__a_session_streams_what_its_history_says),
+        cmocka_unit_test(test_agui_view__a_session_asks_and_goes_on_with_the_answer),
+        cmocka_unit_test(test_agui_view__a_late_client_gets_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
