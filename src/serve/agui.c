@@ -15,12 +15,13 @@ enum { TRIES = 100, PAUSE_MS = 50 }; /* for a run that an earlier step began */
 typedef struct visit {
     hob_web_request *r;
     hob_agui_input *in;
-    hob_room *room;
+    char id[130];   /* of the session */
+    hob_room *room; /* NULL: it is only looked at */
     hob_session *s;
     hob_agui_plan *plan;
     hob_page *history, *asked, *calls;
     uint64_t last; /* event that was the last one before anything was done */
-    bool was_running;
+    bool was_running, was_parked;
 } visit;
 
 /* ---- coming in ------------------------------------------------------------------------------------------------------ */
@@ -28,7 +29,7 @@ typedef struct visit {
 /* Two first inputs of one thread may come at once: one of them makes the session. */
 static bool enter_thread(visit *v, const char *agent) {
     hob_web_request *r = v->r;
-    char id[130];
+    char *id = v->id;
     hob_error err;
     int rc = hob_agui_find_thread(r, hob_agui_input_thread_id(v->in), id, &err);
     if (rc == HOB_ENOENT) rc = hob_agui_make_thread(r, id, agent, &v->room, &err);
@@ -110,6 +111,7 @@ static int look(visit *v, hob_error *err) {
     hob_str_int(hob_str_z(last), &n);
     v->last = (uint64_t)n;
     v->was_running = hob_session_is_running(v->s) > 0;
+    v->was_parked = hob_session_is_parked(v->s) > 0;
     rc = hob_session_history(v->s, &v->history, err);
     if (rc >= 0) rc = hob_session_pending_confirmations(v->s, &v->asked, err);
     if (rc >= 0) rc = hob_session_pending_calls(v->s, &v->calls, err);
@@ -181,7 +183,8 @@ static int snapshot_messages(visit *v, hob_agui_stream *st, hob_error *err) {
     hob_agui_json *messages;
     hob_page_destroy(v->history);
     v->history = NULL;
-    int rc = hob_session_history(v->s, &v->history, err);
+    int rc = v->s ? hob_session_history(v->s, &v->history, err)
+                  : hob_runtime_history(hob_api_runtime(v->r), v->id, &v->history, err);
     if (rc >= 0) rc = hob_agui_messages(v->history, hob_agui_input_dialect(v->in), &messages, err);
     if (rc < 0) return rc;
     rc = hob_agui_messages_snapshot(hob_agui_stream_wire(st), hob_agui_json_text(messages), err);
@@ -192,7 +195,8 @@ static int snapshot_messages(visit *v, hob_agui_stream *st, hob_error *err) {
 static int snapshot_state(visit *v, hob_agui_stream *st, hob_error *err) {
     hob_agui_json *json;
     hob_state *state;
-    int rc = hob_session_state(v->s, &state, NULL, err);
+    int rc = v->s ? hob_session_state(v->s, &state, NULL, err)
+                  : hob_runtime_session_state(hob_api_runtime(v->r), v->id, &state, err);
     if (rc < 0) return rc;
     rc = hob_agui_state_json(state, &json, err);
     hob_state_destroy(state);
@@ -230,8 +234,7 @@ static void answer(visit *v, hob_agui_stream *st, int rc, follow how, const hob_
         hob_agui_run_error_with_code(wire, hob_str_z(why->message), hob_str_z(hob_error_name(rc)),
                                      NULL);
     bool goes_on = rc >= 0 && how == FOLLOW_RUN;
-    hob_agui_stream_answer(st, v->r, goes_on ? hob_str_z(hob_room_id(v->room)) : HOB_STR_NULL,
-                           v->last);
+    hob_agui_stream_answer(st, v->r, goes_on ? hob_str_z(v->id) : HOB_STR_NULL, v->last);
 }
 
 static void answer_run(visit *v) {
@@ -281,26 +284,55 @@ void hob_agui_route_run(hob_web_request *r) {
     leave(&v);
 }
 
+/* A session that is not open here, as the store has it. */
+static int look_from_outside(visit *v, const hob_page *row, hob_error *err) {
+    char last[24] = "0", state[32] = "";
+    int64_t n = 0;
+    hob_json_field(hob_page_row(row, 0), "last_seq", last, sizeof last);
+    hob_json_field(hob_page_row(row, 0), "state", state, sizeof state);
+    hob_str_int(hob_str_z(last), &n);
+    v->last = (uint64_t)n;
+    v->was_parked = !strcmp(state, "parked");
+    v->was_running = v->was_parked || !strcmp(state, "running");
+    return hob_runtime_pending_confirmations(hob_api_runtime(v->r), v->id, &v->asked, err);
+}
+
+/* Looking takes the session from nobody. Only what is unfinished and nobody's is opened: if it was a server's, it goes
+ * on then. */
+static int look_on(visit *v, hob_error *err) {
+    const hob_caller *c = hob_web_caller(v->r);
+    hob_hub *h = hob_api_hub(v->r);
+    hob_str id = hob_str_z(v->id);
+    hob_page *row;
+    char owner[8], state[32] = "";
+    int rc = hob_hub_find(h, c, id, &row, err);
+    if (rc < 0) return rc;
+    hob_json_field(hob_page_row(row, 0), "state", state, sizeof state);
+    bool left = strcmp(state, "idle") != 0 &&
+                hob_json_field(hob_page_row(row, 0), "owner", owner, sizeof owner) <= 0;
+    if (!(v->room = hob_hub_peek(h, c, id)) && left && hob_hub_open(h, c, id, &v->room, NULL) < 0)
+        v->room = NULL;
+    v->s = v->room ? hob_room_session(v->room) : NULL;
+    rc = v->s ? look(v, err) : look_from_outside(v, row, err);
+    hob_page_destroy(row);
+    return rc;
+}
+
 /* All that there is, then what comes: of a thread in which nothing happens the run ends at once. */
 void hob_agui_route_connect(hob_web_request *r) {
     visit v = {.r = r};
-    char id[130];
     hob_error err;
     hob_agui_stream *st = NULL;
     if (!hob_agui_agent_of(r) || !(v.in = read_input(r))) return;
-    int rc = hob_agui_find_thread(r, hob_agui_input_thread_id(v.in), id, &err);
-    if (rc >= 0) rc = hob_hub_open(hob_api_hub(r), hob_web_caller(r), hob_str_z(id), &v.room, &err);
-    if (rc >= 0) {
-        v.s = hob_room_session(v.room);
-        rc = look(&v, &err);
-    }
+    int rc = hob_agui_find_thread(r, hob_agui_input_thread_id(v.in), v.id, &err);
+    if (rc >= 0) rc = look_on(&v, &err);
     if (rc >= 0) rc = hob_agui_stream_create(hob_api_hub(r), v.in, encoding_of(r), &st, &err);
     if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);
         leave(&v);
         return;
     }
-    bool parked = hob_session_is_parked(v.s) > 0 && hob_page_count(v.asked);
+    bool parked = v.was_parked && hob_page_count(v.asked);
     rc = snapshot_messages(&v, st, &err);
     if (rc >= 0) rc = snapshot_state(&v, st, &err);
     if (rc >= 0 && v.was_running && !parked) rc = show_asked(&v, st, &err);

@@ -208,6 +208,21 @@ static void test_serve_agui__a_thread_survives_a_restart(void **state) {
     tail_close(t);
 }
 
+static void test_serve_agui__looking_on_opens_nothing(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hi");
+    desk_settle(d, "one");
+    assert_int_equal(desk_post(d, NULL, "/api/sessions/one/close"), 204);
+    tail *t = begin(d, "/agui/default/connect", input("one", "r1", "", NULL));
+    assert_true(tail_next(t) && tail_next(t));
+    assert_string_equal(field(t, "messages.1.content"), "hello there");
+    assert_string_equal(types(t), "STATE_SNAPSHOT RUN_FINISHED ");
+    tail_close(t);
+    assert_int_equal(desk_get(d, "/api/sessions/one"), 200);
+    assert_string_equal(client_field(&d->c, "live"), "null");
+}
+
 /* ---- people and tools ------------------------------------------------------------------------------------------------- */
 
 static void test_serve_agui__an_approval_is_an_interrupt_that_is_resumed(void **state) {
@@ -278,6 +293,7 @@ int main(void) {
         T(a_stopped_run_ends_cancelled),
         T(a_run_goes_on_without_its_client),
         T(a_thread_survives_a_restart),
+        T(looking_on_opens_nothing),
         T(an_approval_is_an_interrupt_that_is_resumed),
         T(a_tool_of_the_client_is_answered_in_the_next_input),
     };
