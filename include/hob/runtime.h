@@ -112,6 +112,8 @@ typedef struct hob_tenant {
 HOB_API int hob_runtime_find_session_of(hob_runtime *rt, const char *id, const hob_tenant *of,
                                         hob_page **out, hob_error *err);
 /* One row by its whole id. HOB_ENOENT. */
+HOB_API int hob_runtime_session_row(hob_runtime *rt, const char *id, const hob_tenant *of,
+                                    hob_page **out, hob_error *err);
 HOB_API int hob_runtime_find_run(hob_runtime *rt, const char *id, const hob_tenant *of,
                                  hob_page **out, hob_error *err);
 /* Stored events with seq > after, as rows; `limit` 0 = 1000. The session may be owned by anybody. */

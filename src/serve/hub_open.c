@@ -16,25 +16,15 @@ static int say_missing(hob_str id, hob_error *err) {
     return hob_fail(err, HOB_ENOENT, 0, "there is no session %.*s", HOB_FMT(id));
 }
 
-/* The library also finds sessions by the beginning of their id; over HTTP an id is an id. */
-static int check_row(hob_page *row, hob_str id, hob_error *err) {
-    char found[160];
-    hob_json_field(hob_page_row(row, 0), "id", found, sizeof found);
-    return hob_str_eqz(id, found) ? HOB_OK : say_missing(id, err);
-}
-
 int hob_hub_find(hob_hub *h, const hob_caller *c, hob_str id, hob_page **row, hob_error *err) {
     hob_tenant of = HOB_TENANT_INIT;
-    hob_page *page;
     if (!hob_id_valid(id)) return say_missing(id, err);
     char *name = hob_dupz(id);
     char *app = c ? hob_dupz(c->tenant) : NULL, *user = c ? hob_dupz(c->principal) : NULL;
     of.app_name = app;
     of.user_id = user;
-    int rc = hob_runtime_find_session_of(h->rt, name, &of, &page, err);
-    if (rc == HOB_ENOENT || rc == HOB_EAMBIGUOUS) rc = say_missing(id, err);
-    if (rc >= 0 && (rc = check_row(page, id, err)) < 0) hob_page_destroy(page);
-    if (rc >= 0) *row = page;
+    int rc = hob_runtime_session_row(h->rt, name, &of, row, err);
+    if (rc == HOB_ENOENT) rc = say_missing(id, err);
     hob_free(name);
     hob_free(app);
     hob_free(user);

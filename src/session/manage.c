@@ -110,6 +110,26 @@ static void on_exact(int code, const hob_error *err, const hob_store_session *ro
     hob_op_done(&q->op, code, err);
 }
 
+static void on_row(int code, const hob_error *err, const hob_store_session *row, void *user) {
+    query *q = user;
+    if (code >= 0) hob_page_add_session(q->page, row);
+    hob_op_done(&q->op, code, err);
+}
+
+static void start_row(hob_op *op) {
+    query *q = HOB_CONTAINER(op, query, op);
+    hob_store_session of = {.app = q->app, .user = q->user};
+    q->store->ops->own(q->store, q->id, HOB_OWN_READ, &of, on_row, q);
+}
+
+int hob_runtime_session_row(hob_runtime *rt, const char *id, const hob_tenant *of, hob_page **out,
+                            hob_error *err) {
+    query q = {.id = hob_str_z(id)};
+    int rc = hob_tenant_take(of, &q.app, &q.user, err);
+    if (rc >= 0 && !hob_id_valid(q.id)) rc = hob_session_say_matches(q.id, 0, err);
+    return rc < 0 ? rc : ask(rt, &q, start_row, out, err);
+}
+
 static void start_find(hob_op *op) {
     query *q = HOB_CONTAINER(op, query, op);
     if (!hob_id_valid(q->id)) {
