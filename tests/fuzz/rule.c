@@ -11,7 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const hob_rule_place places[] = {{{"/ws/p", 5}, {"/ho/me", 6}}, {{NULL, 0}, {NULL, 0}}};
+static const hob_rule_place places[] = {{.cwd = {"/ws/p", 5}, .home = {"/ho/me", 6}},
+                                        {.cwd = {NULL, 0}}};
 
 static bool plain(hob_str s) {
     for (size_t i = 0; i < s.n; i++) {
