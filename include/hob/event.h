@@ -87,7 +87,8 @@ extern "C" {
     X(CHILD_REUSED, child_reused, 1, "A sub-agent was sent another message.",                      \
       "child, agent, turn")                                                                        \
     X(CHILD_FINISHED, child_finished, 1, "The one end of a sub-agent's work.",                     \
-      "child, agent, status(completed|failed|cancelled|interrupted|limit), reason?, usage{}, "     \
+      "child, agent, host?, status(completed|failed|cancelled|interrupted|limit), reason?, "       \
+      "usage{}, "                                                                                  \
       "cost_usd, turns, tool_calls, children, text?, truncated?, report?[], nobody_to_ask?, "      \
       "worktree?{state(removed|kept), folder, branch, base, files?, commits?, reason?}")           \
     X(CHILD_REPORTED, child_reported, 1,                                                           \
@@ -111,6 +112,12 @@ extern "C" {
       "limit(turns|tokens|cost|tool_calls|time|repeated_action), value, max, scope?(agent)")       \
     X(BUDGET_THRESHOLD, budget_threshold, 1, "A part of the budget is used up.",                   \
       "limit, percent, value, max")                                                                \
+    X(BUDGET_REQUESTED, budget_requested, 1,                                                       \
+      "A sub-agent used up what it was granted and asks its caller for more.",                     \
+      "limit(turns|tokens|cost|tool_calls), value, max, need")                                     \
+    X(BUDGET_RESOLVED, budget_resolved, 1,                                                         \
+      "The answer, once. With `child`: what a caller granted, out of what it had left.",           \
+      "request, granted, limits?{}, child?, more?{}")                                              \
     X(WARNING, warning, 1, "Something the user should know.", "code, text")                        \
     X(RUN_FINISHED, run_finished, 1, "The one end of a run.",                                      \
       "status(completed|failed|cancelled|interrupted|limit), reason?, text?, error?{}, turns, "    \

@@ -66,6 +66,17 @@ typedef struct hob_tracked {
 HOB_API int hob_tracker_start(hob_tracker *t, const hob_tracked *child, hob_error *err);
 /* A remark for its row; the last 16 are kept. HOB_ENOENT: it is not running. */
 HOB_API int hob_tracker_progress(hob_tracker *t, const char *id, hob_str remark, hob_error *err);
+/* What it has spent so far, all in all: with its end it is booked to the run that was under way when it started, and to
+ * the session. HOB_ENOENT: it is not running. */
+typedef struct hob_tracked_spent {
+    size_t size;
+    int64_t turns, tool_calls, input_tokens, output_tokens;
+    double cost_usd; /* negative = not known */
+} hob_tracked_spent;
+#define HOB_TRACKED_SPENT_INIT                                                                     \
+    { .size = sizeof(hob_tracked_spent) }
+HOB_API int hob_tracker_spent(hob_tracker *t, const char *id, const hob_tracked_spent *spent,
+                              hob_error *err);
 /* From now on it cannot be told to stop. */
 HOB_API int hob_tracker_clear(hob_tracker *t, const char *id, hob_error *err);
 /* `status`: completed, failed, cancelled, interrupted or limit. One that was cancelled stays cancelled, whatever it ends
@@ -85,7 +96,8 @@ HOB_API int hob_tracker_end(hob_tracker *t, const char *id, const char *status, 
  * Each send is bracketed: child_started, from the second on child_reused, what happens, exactly one child_finished. They
  * go to the sink and, if there is a parent, into its log. A send is transactional: if it does not complete, the
  * transcript is as it was before, unless HOB_SUBAGENT_KEEP; the log has everything either way. Underneath is a session:
- * it streams, and can be steered, asked for approvals and cancelled.
+ * it streams, and can be steered, asked for approvals and cancelled. What is sent while a run of the parent is under way
+ * is bound by what that run has left, and charged to it.
  */
 typedef struct hob_subagent hob_subagent;
 typedef void (*hob_subagent_event_fn)(hob_subagent *a, hob_event *e, void *user);
@@ -118,7 +130,7 @@ HOB_API int hob_subagent_create(hob_runtime *rt, const hob_subagent_opts *o, hob
 HOB_API void hob_subagent_destroy(hob_subagent *a);
 
 /* Starts a turn and returns when it is under way. Before anything changes: HOB_EDEPTH (sub: the cap), HOB_EBUSY,
- * HOB_EINVAL. */
+ * HOB_EINVAL, HOB_ELIMIT (nothing is left of the limits of the parent's run). */
 HOB_API int hob_subagent_start(hob_subagent *a, hob_str text, hob_error *err);
 /* Waits for its end; HOB_OK whatever the end was (hob_result_status). HOB_ETIMEDOUT, HOB_EIDLE: nothing was started. */
 HOB_API int hob_subagent_wait(hob_subagent *a, int64_t timeout_ms, hob_result **out,

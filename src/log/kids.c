@@ -89,9 +89,20 @@ static void start(hob_kid *c, const hob_event *e, const hob_json *d) {
     c->open = true;
     c->orphan = false;
     c->status[0] = c->text[0] = 0;
+    memset(&c->more, 0, sizeof c->more);
     hob_event_unref(c->started);
     c->started = hob_event_ref((hob_event *)e);
     c->ended_seq = 0;
+}
+
+static void grant(hob_kid *c, const hob_json *d) {
+    const hob_json *m = hob_json_get(d, "more");
+    c->more.request = (uint64_t)HOB_MAX(hob_json_get_int(d, "request", 0), 0);
+    c->more.granted = hob_json_get_bool(d, "granted", false);
+    c->more.turns += HOB_MAX(hob_json_get_int(m, "turns", 0), 0);
+    c->more.tokens += HOB_MAX(hob_json_get_int(m, "tokens", 0), 0);
+    c->more.tool_calls += HOB_MAX(hob_json_get_int(m, "tool_calls", 0), 0);
+    c->more.cost_usd += HOB_MAX(hob_json_get_double(m, "cost_usd", 0), 0);
 }
 
 static void book(hob_kid *c, const hob_json *d) {
@@ -116,6 +127,7 @@ static void end(hob_kid *c, const hob_event *e, const hob_json *d) {
     if (!c->agent[0]) hob_str_out(hob_json_get_str(d, "agent"), c->agent, sizeof c->agent);
     book(c, d);
     place(c, hob_json_get_str(hob_json_get(d, "worktree"), "state"));
+    memset(&c->more, 0, sizeof c->more);
     c->open = false;
     c->ended_ts = e->ts;
     c->ended_seq = e->seq;
@@ -144,7 +156,7 @@ static void answer(hob_kid *c, hob_str call) {
 static bool concerns(hob_event_type t) {
     return t == HOB_EVENT_CHILD_STARTED || t == HOB_EVENT_CHILD_FINISHED ||
            t == HOB_EVENT_APPROVAL_REQUESTED || t == HOB_EVENT_APPROVAL_RESOLVED ||
-           t == HOB_EVENT_CHILD_PLACED;
+           t == HOB_EVENT_CHILD_PLACED || t == HOB_EVENT_BUDGET_RESOLVED;
 }
 
 void hob_kids_apply(hob_kids *k, const hob_event *e, const hob_json *d) {
@@ -155,6 +167,9 @@ void hob_kids_apply(hob_kids *k, const hob_event *e, const hob_json *d) {
     switch ((int)e->type) {
     case HOB_EVENT_CHILD_STARTED: start(get(k, id), e, d); break;
     case HOB_EVENT_CHILD_FINISHED: end(get(k, id), e, d); break;
+    case HOB_EVENT_BUDGET_RESOLVED:
+        if ((c = hob_kids_find(k, id)) && c->open) grant(c, d);
+        break;
     case HOB_EVENT_CHILD_PLACED:
         if ((c = hob_kids_find(k, id)) && c->open) place(c, hob_json_get_str(d, "state"));
         break;

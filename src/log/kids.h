@@ -43,6 +43,13 @@ typedef struct hob_kid {
     double cost_usd;
     bool cost_known;
     int64_t turns, tool_calls, children; /* children: of its own, at all depths */
+    /* while it is open: what it asked for last, the answer, and all it got beyond its allotment */
+    struct {
+        uint64_t request;
+        bool granted;
+        int64_t turns, tokens, tool_calls;
+        double cost_usd;
+    } more;
     hob_kid_ask *asks;
     size_t nasks;
 } hob_kid;

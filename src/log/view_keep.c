@@ -2,7 +2,7 @@
 
 #if __SIZEOF_POINTER__ == 8
 _Static_assert(sizeof(hob_view) == 384, "a member came to hob_view: keep it below");
-_Static_assert(sizeof(hob_kid) == 912, "a member came to hob_kid: keep it below");
+_Static_assert(sizeof(hob_kid) == 960, "a member came to hob_kid: keep it below");
 #endif
 
 #define VIEW_INTS(X)                                                                               \

@@ -146,6 +146,7 @@ static void start_fresh(hob_run *r) {
     r->repeats = 0;
     r->stuck = false;
     r->thresholds = 0;
+    memset(&r->asked, 0, sizeof r->asked);
     hob_run_widen(r);
     clear_queue(&r->reports);
     hob_run_forget_children(r);
@@ -158,7 +159,7 @@ static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
     copyz(r->trace, sizeof r->trace, hob_json_get_str(d, "traceparent"));
     read_limits(r, hob_json_get(d, "limits"));
     end_with(r, HOB_ENDING_NONE, "");
-    r->hard = false;
+    r->hard = r->refused = false;
     r->fate = HOB_QUEUE_RETURN;
     r->settled = false;
     r->started_ts = r->active_since = e->ts;
@@ -186,6 +187,9 @@ static void run_finished(hob_run *r, const hob_event *e, const hob_json *d) {
     r->left = r->phase;
     r->phase = HOB_PHASE_IDLE;
     if (cut_short) return;
+    memset(&r->asked, 0, sizeof r->asked);
+    r->refused = false;
+    hob_run_forget_hosts(r);
     hob_run_widen(r);
     r->ncalls = 0;
     r->temp_named = r->paused = false;
@@ -472,6 +476,8 @@ int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *d, hob_error *
         copyz(r->end_reason, sizeof r->end_reason, hob_json_get_str(d, "limit"));
         break;
     case HOB_EVENT_BUDGET_THRESHOLD: threshold_said(r, d); break;
+    case HOB_EVENT_BUDGET_REQUESTED:
+    case HOB_EVENT_BUDGET_RESOLVED: hob_run_budget_event(r, e, d); break;
     case HOB_EVENT_STATE_CHANGED: hob_run_state_changed(r, e, d); break;
     case HOB_EVENT_WARNING:
         if (hob_str_eqz(hob_json_get_str(d, "code"), "temp_lost")) r->temp_named = false;

@@ -5,6 +5,9 @@
  * it ends that part is not the run's to spend; at its end what it spent is booked and the rest is the run's again. So a
  * limit holds for the tree, however wide and deep it is. Time is not divided: it passes for all at once.
  *
+ * One that has used its part up asks for more (budget_requested in its own log); what it gets is of what the run has left
+ * then, and the run's log says so (budget_resolved with `child`).
+ *
  * A run does not end while one of its children works: it waits for those in the background, whose results then enter
  * the conversation, and for those that were told to stop.
  */
@@ -23,19 +26,24 @@ static double share_of(const hob_json *d, const char *key) {
     return n > 0 && n < 1e15 ? n : 0;
 }
 
+static void add_grant(hob_limits *to, const hob_json *part) {
+    to->turns += (int64_t)share_of(part, "turns");
+    to->tokens += (int64_t)share_of(part, "tokens");
+    to->tool_calls += (int64_t)share_of(part, "tool_calls");
+    to->cost_usd += share_of(part, "cost_usd");
+}
+
 static void started(hob_run *r, const hob_json *d) {
     const hob_json *part = hob_json_get(d, "allotment");
     hob_str id = hob_json_get_str(d, "child");
     if (r->nkids == HOB_RUN_CHILDREN_MAX || find(r, id) < r->nkids) return;
     r->kids = hob_realloc(r->kids, (r->nkids + 1) * sizeof *r->kids);
     hob_run_child *c = &r->kids[r->nkids++];
-    *c = (hob_run_child){.background = hob_json_get_bool(d, "background", false)};
+    *c = (hob_run_child){.background = hob_json_get_bool(d, "background", false),
+                         .host = hob_json_get_bool(d, "host", false)};
     hob_str_out(id, c->id, sizeof c->id);
     hob_str_out(hob_json_get_str(d, "call"), c->call, sizeof c->call);
-    c->granted = (hob_limits){.turns = (int64_t)share_of(part, "turns"),
-                              .tokens = (int64_t)share_of(part, "tokens"),
-                              .tool_calls = (int64_t)share_of(part, "tool_calls"),
-                              .cost_usd = share_of(part, "cost_usd")};
+    add_grant(&c->granted, part);
 }
 
 static void report(hob_run *r, const hob_event *e, const hob_json *d) {
@@ -60,6 +68,8 @@ void hob_run_child_event(hob_run *r, const hob_event *e, const hob_json *d) {
     if (e->type == HOB_EVENT_CHILD_STARTED) started(r, d);
     if (e->type == HOB_EVENT_CHILD_FINISHED) ended(r, e, d);
     if (i == r->nkids) return;
+    if (e->type == HOB_EVENT_BUDGET_RESOLVED)
+        add_grant(&r->kids[i].granted, hob_json_get(d, "more"));
     if (e->type == HOB_EVENT_APPROVAL_REQUESTED) r->kids[i].asks++;
     if (e->type == HOB_EVENT_APPROVAL_RESOLVED && r->kids[i].asks) r->kids[i].asks--;
 }
@@ -70,6 +80,11 @@ void hob_run_forget_children(hob_run *r) {
     r->nkids = 0;
 }
 
+void hob_run_forget_hosts(hob_run *r) {
+    for (size_t i = r->nkids; i-- > 0;)
+        if (r->kids[i].host) r->kids[i] = r->kids[--r->nkids];
+}
+
 /* ---- looking --------------------------------------------------------------------------------------- */
 
 bool hob_run_child_waits(const hob_run *r, hob_str call) {
@@ -78,10 +93,20 @@ bool hob_run_child_waits(const hob_run *r, hob_str call) {
     return false;
 }
 
+bool hob_run_has_child(const hob_run *r, hob_str id) {
+    return find(r, id) < r->nkids;
+}
+
+bool hob_run_has_children(const hob_run *r) {
+    for (size_t i = 0; i < r->nkids; i++)
+        if (!r->kids[i].host) return true;
+    return false;
+}
+
 bool hob_run_children_wait(const hob_run *r) {
     for (size_t i = 0; i < r->nkids; i++)
-        if (!r->kids[i].asks) return false;
-    return r->nkids > 0;
+        if (!r->kids[i].host && !r->kids[i].asks) return false;
+    return hob_run_has_children(r);
 }
 
 bool hob_run_stops_children(const hob_run *r) {
@@ -151,6 +176,28 @@ const char *hob_run_grant(const hob_run *r, int64_t now, hob_limits *out) {
     if (!grant_cost(r, used.cost_usd, n, out)) return "cost";
     if (max->ms) out->ms = max->ms - hob_run_elapsed(r, now);
     return max->ms && out->ms <= 0 ? "time" : NULL;
+}
+
+/* A part of what is left, as at its start, but as much as it needs; the run itself must be able to go on. */
+bool hob_run_grant_more(const hob_run *r, hob_str limit, double need, hob_limits *out) {
+    const hob_limits *max = &r->limits, used = hob_run_granted(r);
+    int64_t tokens = hob_usage_total(&r->spent.usage) + r->reserved.tokens;
+    *out = (hob_limits){0};
+    const room rooms[] = {
+        {"turns", max->turns, r->spent.turns, used.turns, &out->turns},
+        {"tokens", max->tokens, tokens, used.tokens, &out->tokens},
+        {"tool_calls", max->tool_calls, r->spent.tool_calls, used.tool_calls, &out->tool_calls},
+    };
+    if (r->ending || !(need > 0 && need < 1e15)) return false;
+    for (size_t i = 0; i < HOB_ARRAY_LEN(rooms); i++) {
+        int64_t left = rooms[i].max - rooms[i].used - rooms[i].granted - 1;
+        if (!hob_str_eqz(limit, rooms[i].limit)) continue;
+        *rooms[i].out = HOB_MAX(left / 2, (int64_t)need);
+        return rooms[i].max && (int64_t)need <= left;
+    }
+    double left = max->cost_usd - r->spent.cost_usd - used.cost_usd - r->reserved.usd;
+    out->cost_usd = HOB_MAX(left / 2, need);
+    return hob_str_eqz(limit, "cost") && r->spent.cost_known && need < left;
 }
 
 /* ---- what ended in the background enters the conversation --------------------------------------------- */

@@ -18,8 +18,8 @@ static void make_run_id(const hob_run *r, char out[64]) {
         snprintf(out, 64, "run-%012llx-%llu", hash, seq);
 }
 
-static void write_limits(hob_jsonw *w, const hob_limits *l) {
-    hob_jsonw_key(w, "limits");
+void hob_say_limits(hob_jsonw *w, const char *key, const hob_limits *l) {
+    hob_jsonw_key(w, key);
     hob_jsonw_object(w);
     if (l->turns) hob_jsonw_kint(w, "turns", l->turns);
     if (l->tokens) hob_jsonw_kint(w, "tokens", l->tokens);
@@ -43,7 +43,7 @@ int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin
     hob_jsonw_kstr(&w, "origin", hob_str_z(origin));
     if (!fresh) hob_jsonw_kstr(&w, "continues", hob_str_z(r->id));
     hob_jsonw_kstr_opt(&w, "traceparent", fresh ? env->trace : hob_str_z(r->trace));
-    write_limits(&w, &env->limits);
+    hob_say_limits(&w, "limits", &env->limits);
     if (!fresh) {
         hob_jsonw_key(&w, "carried");
         hob_jsonw_object(&w);
@@ -416,6 +416,9 @@ int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in
     case HOB_INPUT_PAUSE: return on_pause(r, out, err);
     case HOB_INPUT_UNPAUSE: return on_unpause(r, out, err);
     case HOB_INPUT_VERDICT: return on_verdict(r, in, out, err);
+    case HOB_INPUT_BUDGET:
+        if (!r->asked.seq) return hob_fail(err, HOB_ENOENT, 0, "nothing was asked for");
+        return hob_run_say_budget(r, in->approved, &in->limits, out);
     case HOB_INPUT_MODEL_FINISHED:
     case HOB_INPUT_MODEL_FAILED: return on_model(r, in, out, err);
     case HOB_INPUT_TOOL_FINISHED: return on_tool_finished(r, in, out, err);

@@ -53,7 +53,7 @@ int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draf
 
 /* Not before everything that works for it has ended. */
 static int finish(const hob_run *r, const hob_run_env *env, hob_draft *out) {
-    if (r->nkids) return HOB_SAID_NOTHING;
+    if (hob_run_has_children(r)) return HOB_SAID_NOTHING;
     if (r->strand) return HOB_SAID_END;
     return hob_say_finished(r, hob_run_status(r), env->now, out);
 }
@@ -95,7 +95,7 @@ static int ask_model(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     char message[24];
     int64_t prompt, output;
     if (over.limit && env->others_first && !over.own) return HOB_SAID_NOTHING;
-    if (over.limit) return hob_say_limit(r, over, out);
+    if (over.limit) return hob_run_say_over(r, env, over, out);
     if (say_threshold(r, env, out)) return HOB_SAID_LAST;
     hob_run_reserve(r, env, &prompt, &output);
     snprintf(message, sizeof message, "m%llu", (unsigned long long)r->last_seq + 1);
@@ -136,7 +136,8 @@ static int next_ready(const hob_run *r, const hob_run_env *env, hob_draft *out) 
     if (r->stuck && env->others_first) return HOB_SAID_NOTHING;
     if (r->stuck)
         return hob_say_limit(
-            r, (hob_stopper){"repeated_action", HOB_REPEATS_REFUSE, HOB_REPEATS_REFUSE - 1, false},
+            r,
+            (hob_stopper){"repeated_action", HOB_REPEATS_REFUSE, HOB_REPEATS_REFUSE - 1, false, 0},
             out);
     const hob_run *queue = hob_run_purse(r, env);
     if (queue->steer.n && (!r->steered || env->steer_all)) return deliver_steer(queue, out);
@@ -238,8 +239,11 @@ static int next_prompt(const hob_run *r, const hob_run_env *env, hob_draft *out)
 int hob_run_next(const hob_run *r, const hob_run_env *env, hob_draft *out) {
     int64_t elapsed = hob_run_elapsed(r, env->now);
     if (r->phase != HOB_PHASE_IDLE && !r->ending && r->limits.ms && elapsed >= r->limits.ms)
-        return hob_say_limit(r, (hob_stopper){"time", (double)elapsed, (double)r->limits.ms, false},
-                             out);
+        return hob_say_limit(
+            r, (hob_stopper){"time", (double)elapsed, (double)r->limits.ms, false, 0}, out);
+    if (r->phase != HOB_PHASE_IDLE && r->asked.seq)
+        return r->ending || !env->can_ask_more ? hob_run_say_budget(r, false, NULL, out)
+                                               : HOB_SAID_NOTHING;
     if (r->phase != HOB_PHASE_IDLE && !r->strand && !r->ending && r->temp_named && !env->temp_kept)
         return hob_run_say_temp_lost(r, out);
     switch (r->phase) {

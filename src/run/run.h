@@ -111,7 +111,8 @@ typedef struct hob_spent {
 typedef struct hob_run_child { /* a sub-agent at work */
     char id[129], call[64];
     bool background;
-    int asks; /* of its questions to a person that are open */
+    bool host; /* the host's own: it spends of the run, but the run does not wait for it */
+    int asks;  /* of its questions to a person that are open */
     hob_limits granted;
 } hob_run_child;
 
@@ -184,6 +185,12 @@ typedef struct hob_run {
     char end_reason[64];
     hob_fault fail; /* of the last model call that failed */
     int thresholds; /* bits: 1 tokens, 2 cost */
+    struct {
+        uint64_t seq; /* of the event; 0 = not asked, or answered */
+        char limit[16];
+        double need;
+    } asked;      /* of whoever granted the limits: more */
+    bool refused; /* and not got: what is there is all there is */
     /* queues */
     hob_queue steer, follow;
     hob_queued next_prompt; /* a delivered follow-up on its way to become a message */
@@ -214,6 +221,8 @@ int hob_run_read(hob_run *r, const hob_json *o); /* into a fresh one; HOB_EPARSE
 
 /* The part of the limits that a child may have; 0 = no limit. NULL, or the limit of which nothing is left. */
 const char *hob_run_grant(const hob_run *r, int64_t now, hob_limits *out);
+/* More for one that asks: of this limit, at least `need`; some is left for the run itself. */
+bool hob_run_grant_more(const hob_run *r, hob_str limit, double need, hob_limits *out);
 bool hob_run_stops_children(const hob_run *r); /* it is ending, and waits for them */
 
 /* ---- what decide needs to know besides the state ------------------------------------------------ */
@@ -233,6 +242,7 @@ typedef struct hob_run_env {
     void (*tool)(void *user, hob_str name, hob_str args, hob_tool_facts *out);
     void *user;
     bool can_ask;       /* someone is there to approve */
+    bool can_ask_more;  /* who granted the limits may grant more */
     bool temp_kept;     /* the values of temp: keys are there */
     bool after_batch;   /* steering waits for the whole batch instead of skipping its rest */
     bool steer_all;     /* deliver all steering messages at once */
@@ -264,6 +274,7 @@ typedef enum hob_input_kind {
     HOB_INPUT_PAUSE,
     HOB_INPUT_UNPAUSE,
     HOB_INPUT_VERDICT, /* call, approved, text = reason, by */
+    HOB_INPUT_BUDGET,  /* approved, limits = all that is granted by now */
     HOB_INPUT_MODEL_FINISHED, /* content, stop, usage, cost, response_id; by = the function of the host that answered
                                  instead, actions */
     HOB_INPUT_MODEL_FAILED, /* code, sub, retryable, shown, retry_after, text, usage, cost, jitter, content of
@@ -292,6 +303,7 @@ typedef struct hob_input {
     hob_outcome outcome;
     hob_usage usage;
     double cost_usd; /* negative = unknown */
+    hob_limits limits;
 } hob_input;
 
 /* Returns HOB_SAID_NOTHING, HOB_SAID_LAST or HOB_SAID_MORE (give the same input again after applying), or why the
@@ -366,9 +378,14 @@ int hob_run_next_tools(const hob_run *r, const hob_run_env *env, hob_draft *out)
 typedef struct hob_stopper {
     const char *limit;
     double value, max;
-    bool own; /* the agent's own limit, not the run's */
+    bool own;    /* the agent's own limit, not the run's */
+    double need; /* how much more would do; 0 = cannot be told */
 } hob_stopper;
 hob_stopper hob_run_over(const hob_run *r, const hob_run_env *env);
+/* The limit ends the run, unless there is somebody to ask for more. */
+int hob_run_say_over(const hob_run *r, const hob_run_env *env, hob_stopper s, hob_draft *out);
+int hob_run_say_budget(const hob_run *r, bool granted, const hob_limits *limits, hob_draft *out);
+void hob_run_budget_event(hob_run *r, const hob_event *e, const hob_json *d);
 int64_t hob_run_elapsed(const hob_run *r, int64_t now);
 bool hob_run_asks_again(const hob_run *r); /* the next call to the model belongs to the same turn */
 /* Reserve for the next call: the estimated prompt, and the output limit lowered to what is left. */
@@ -384,6 +401,9 @@ int hob_run_say_temp_lost(const hob_run *r, hob_draft *out);
 /* children.c */
 void hob_run_child_event(hob_run *r, const hob_event *e, const hob_json *d);
 void hob_run_forget_children(hob_run *r);
+void hob_run_forget_hosts(hob_run *r);       /* the same for those that a run does not wait for */
+bool hob_run_has_children(const hob_run *r); /* that it waits for */
+bool hob_run_has_child(const hob_run *r, hob_str id);
 int hob_run_say_report(const hob_run *r, hob_draft *out);
 bool hob_run_child_waits(const hob_run *r, hob_str call); /* its child asks a person */
 bool hob_run_children_wait(const hob_run *r);             /* there are some, and all of them do */
@@ -396,6 +416,7 @@ void hob_say_end(hob_jsonw *w);
 int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, hob_str text,
                    hob_draft *out);
 int hob_say_limit(const hob_run *r, hob_stopper s, hob_draft *out);
+void hob_say_limits(hob_jsonw *w, const char *key, const hob_limits *l);
 int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin, hob_draft *out);
 int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draft *out);
 void hob_say_message(const hob_run *r, hob_str content, hob_draft *out);

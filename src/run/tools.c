@@ -180,7 +180,7 @@ static int stop_at_limit(const hob_run *r, const hob_run_env *env, hob_draft *ou
     double calls = (double)(purse->spent.tool_calls + hob_run_granted(purse).tool_calls);
     double max = (double)purse->limits.tool_calls;
     if (at_work(r) || env->others_first) return HOB_SAID_NOTHING;
-    return hob_say_limit(r, (hob_stopper){"tool_calls", calls, max, false}, out);
+    return hob_run_say_over(r, env, (hob_stopper){"tool_calls", calls, max, false, 1}, out);
 }
 
 /* The turn of a call has come. */

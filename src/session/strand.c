@@ -137,6 +137,7 @@ void hob_strand_env(hob_strand *st, hob_run_env *env) {
                          .tool = tool_facts,
                          .user = st,
                          .can_ask = s->approver == HOB_APPROVER_HOST,
+                         .can_ask_more = s->task && !s->closing,
                          .temp_kept = s->temp_kept,
                          .after_batch = s->flags & HOB_SESSION_STEER_AFTER_BATCH,
                          .steer_all = s->flags & HOB_SESSION_STEER_ALL,

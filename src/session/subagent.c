@@ -51,7 +51,8 @@ static int say_started(hob_subagent *a, hob_str text, hob_error *err) {
                            .agent = hob_str_z(a->name),
                            .prompt = text,
                            .depth = a->parent_depth + 1,
-                           .turn = a->turns};
+                           .turn = a->turns,
+                           .limits = &a->granted};
     int rc = a->parent ? hob_tracked_say_started(a->parent, &x, err) : HOB_OK;
     if (rc < 0) return rc;
     if (a->parent) {
@@ -154,12 +155,34 @@ static int check_turn(hob_subagent *a, hob_str text, hob_error *err) {
     return rc;
 }
 
+/* Its own limits for this turn, or its part of what the parent's run has left, whichever is less. */
+static int allot(hob_subagent *a, hob_error *err) {
+    hob_session *p = a->parent;
+    hob_limits l = a->own, g = {0};
+    a->granted = g;
+    if (p && hob_run_active(&p->run)) {
+        const char *none = hob_run_grant(&p->run, hob_session_now(p), &g);
+        if (none)
+            return hob_fail(err, HOB_ELIMIT, 0, "nothing is left of the run's limit: %s", none);
+        a->granted = g;
+        if (g.turns && (!l.turns || g.turns < l.turns)) l.turns = g.turns;
+        if (g.tokens && (!l.tokens || g.tokens < l.tokens)) l.tokens = g.tokens;
+        if (g.tool_calls && (!l.tool_calls || g.tool_calls < l.tool_calls))
+            l.tool_calls = g.tool_calls;
+        if (g.ms && (!l.ms || g.ms < l.ms)) l.ms = g.ms;
+        if (g.cost_usd > 0 && (l.cost_usd <= 0 || g.cost_usd < l.cost_usd)) l.cost_usd = g.cost_usd;
+    }
+    a->s->limits = l;
+    return HOB_OK;
+}
+
 static void start_turn(hob_op *op) {
     sending *m = HOB_CONTAINER(op, sending, op);
     hob_subagent *a = m->a;
     hob_error err;
     int rc = check_turn(a, m->text, &err);
     if (rc >= 0 && !hob_session_thaw(a->s, op)) return; /* comes back when it is all there */
+    if (rc >= 0) rc = allot(a, &err);
     if (rc >= 0) a->before = hob_history_leaf(a->s->view->history);
     if (rc >= 0) rc = say_started(a, m->text, &err);
     if (rc < 0) {

@@ -19,7 +19,8 @@ struct hob_subagent {
     void *user;
     hob_timer look;
     /* the turn under way */
-    uint64_t before; /* the entry that the conversation stood at; 0 = none */
+    hob_limits own, granted; /* its own; of the parent's run, for this turn */
+    uint64_t before;         /* the entry that the conversation stood at; 0 = none */
     hob_result *result;
     /* protected by rt->lock */
     int turns;

@@ -54,7 +54,9 @@ static int open_alone(hob_subagent *a, const hob_subagent_opts *o, hob_error *er
 }
 
 static void start_attach(hob_op *op) {
-    op->s->conversation = op->user;
+    hob_subagent *a = op->user;
+    op->s->conversation = a;
+    a->own = op->s->limits;
     hob_op_done(op, HOB_OK, NULL);
 }
 

@@ -230,12 +230,15 @@ static bool at_rest(const hob_session *s) {
 
 static void look_at_work(hob_task *t) {
     hob_error err;
+    if (t->granting) return; /* comes back */
     if (t->s->failed) {
         fail(t, t->s->failed, &t->s->fail_error);
         return;
     }
     int rc = hob_task_pass_on(t, &err);
     if (rc < 0) return; /* the parent failed, and lets go of it */
+    hob_task_answer_request(t);
+    if (t->granting) return;
     if (at_rest(t->s) && hob_session_thaw(t->s, NULL)) leave(t);
 }
 
@@ -322,8 +325,13 @@ static void drop(hob_task *t) {
     t->dropped = true;
     switch (t->stage) {
     case HOB_TASK_NEW:
-    case HOB_TASK_FINDING:
-    case HOB_TASK_AT_WORK: hob_task_end(t); break;
+    case HOB_TASK_FINDING: hob_task_end(t); break;
+    case HOB_TASK_AT_WORK:
+        if (t->granting)
+            drop_waiting(t);
+        else
+            hob_task_end(t);
+        break;
     case HOB_TASK_ANNOUNCED:
     case HOB_TASK_PLACING:
     case HOB_TASK_LEAVING: drop_waiting(t); break;

@@ -88,7 +88,9 @@ struct hob_task {
     hob_worktree place;
     hob_worktree_op *git; /* under way */
     hob_left left;
-    int failed; /* why it ends, if its session did not get to its own end */
+    hob_limits allotment; /* as it began */
+    bool granting;        /* the answer to a request for more is on its way to the disk */
+    int failed;           /* why it ends, if its session did not get to its own end */
     hob_error why;
     hob_ending stopping;
     hob_reply *reply; /* who waits for its end, NULL = nobody */
@@ -123,8 +125,15 @@ bool hob_tasks_gone(const hob_session *s);
 /* ---- task_start.c ------------------------------------------------------------------------------------------ */
 int hob_task_allot(hob_task *t, hob_error *err); /* HOB_ELIMIT */
 int hob_task_announce(hob_task *t, hob_error *err);
+void hob_task_write_allotment(hob_jsonw *w,
+                              const hob_limits *l); /* a member, unless nothing is limited */
 void hob_task_on_look(hob_timer *timer);
 void hob_task_free(hob_task *t);
+
+/* ---- task_budget.c ------------------------------------------------------------------------------------------ */
+void hob_task_answer_request(hob_task *t); /* if it has asked for more */
+hob_limits hob_task_limits(const hob_task *t,
+                           const hob_limits *allotment); /* with what it got since */
 
 /* ---- task_end.c ---------------------------------------------------------------------------------------- */
 /* The child is at rest, or failed: says so in the parent's log and answers who waits. */
@@ -149,7 +158,8 @@ void hob_subagent_changed(hob_subagent *a); /* its session has news */
 typedef struct hob_tracked_child hob_tracked_child;
 typedef struct hob_tracked_start {
     hob_str id, agent, prompt;
-    int depth, turn; /* turn: how many it had before */
+    int depth, turn;          /* turn: how many it had before */
+    const hob_limits *limits; /* its part of those of the run; NULL = none */
 } hob_tracked_start;
 typedef struct hob_tracked_end {
     hob_str id, status, reason, text;

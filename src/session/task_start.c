@@ -52,6 +52,8 @@ static void take_grant(hob_task *t) {
                                    .tokens = hob_json_get_int(part, "tokens", 0),
                                    .tool_calls = hob_json_get_int(part, "tool_calls", 0),
                                    .cost_usd = hob_json_get_double(part, "cost_usd", 0)};
+    t->allotment = t->given.limits;
+    t->given.limits = hob_task_limits(t, &t->allotment);
     hob_arena_destroy(a);
 }
 
@@ -63,6 +65,7 @@ int hob_task_allot(hob_task *t, hob_error *err) {
     if (none) return hob_fail(err, HOB_ELIMIT, 0, "nothing is left of the run's limit: %s", none);
     if (own_turns && (!t->given.limits.turns || own_turns < t->given.limits.turns))
         t->given.limits.turns = own_turns;
+    t->allotment = t->given.limits;
     return HOB_OK;
 }
 
@@ -103,7 +106,7 @@ int hob_task_begin(hob_session *parent, const hob_task_start *how, hob_error *er
 
 /* ---- child_started ----------------------------------------------------------------------------------------------- */
 
-static void write_allotment(hob_jsonw *w, const hob_limits *l) {
+void hob_task_write_allotment(hob_jsonw *w, const hob_limits *l) {
     if (!l->turns && !l->tokens && !l->tool_calls && l->cost_usd <= 0) return;
     hob_jsonw_key(w, "allotment");
     hob_jsonw_object(w);
@@ -145,7 +148,7 @@ int hob_task_announce(hob_task *t, hob_error *err) {
     hob_jsonw_kstr(&w, "prompt", t->prompt);
     hob_jsonw_kstr_opt(&w, "call", t->given.call);
     if (t->background) hob_jsonw_kbool(&w, "background", true);
-    write_allotment(&w, &t->given.limits);
+    hob_task_write_allotment(&w, &t->given.limits);
     if (t->apart) {
         hob_jsonw_key(&w, "worktree");
         hob_place_write(&t->place, &w);

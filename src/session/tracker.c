@@ -16,6 +16,7 @@ struct hob_tracked_child {
     void (*cancel)(const char *id, void *user);
     void *user;
     bool cancelled;
+    hob_spent spent;        /* as the host says */
     char *remarks[REMARKS]; /* heap; a ring */
     size_t nremarks;
 };
@@ -49,8 +50,12 @@ void hob_tracker_finish(hob_session *s) {
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
 
-static void begin(hob_draft *d, hob_jsonw *w, hob_event_type type, hob_str id) {
+/* What one spends that was started while a run was under way is the run's. */
+static void begin(hob_session *s, hob_draft *d, hob_jsonw *w, hob_event_type type, hob_str id) {
+    bool starts = type == HOB_EVENT_CHILD_STARTED;
     hob_draft_init(d, type);
+    if (hob_run_active(&s->run) && (starts || hob_run_has_child(&s->run, id)))
+        d->run_id = hob_str_z(s->run.id);
     hob_jsonw_init(w, &d->data);
     hob_jsonw_object(w);
     hob_jsonw_kstr(w, "child", id);
@@ -61,16 +66,17 @@ int hob_tracked_say_started(hob_session *s, const hob_tracked_start *x, hob_erro
     hob_jsonw w;
     int rc = s->view->id.n ? HOB_OK : hob_session_say_settings(s, err);
     if (rc < 0) return rc;
-    begin(&d, &w, HOB_EVENT_CHILD_STARTED, x->id);
+    begin(s, &d, &w, HOB_EVENT_CHILD_STARTED, x->id);
     hob_jsonw_kstr(&w, "agent", x->agent);
     hob_jsonw_kint(&w, "depth", x->depth);
     hob_jsonw_kstr(&w, "prompt", x->prompt);
     if (x->turn) hob_jsonw_kint(&w, "turn", x->turn);
     hob_jsonw_kbool(&w, "host", true);
+    if (x->limits) hob_task_write_allotment(&w, x->limits);
     hob_jsonw_object_end(&w);
     rc = hob_session_append(s, &d, err);
     if (rc < 0 || !x->turn) return rc;
-    begin(&d, &w, HOB_EVENT_CHILD_REUSED, x->id);
+    begin(s, &d, &w, HOB_EVENT_CHILD_REUSED, x->id);
     hob_jsonw_kstr(&w, "agent", x->agent);
     hob_jsonw_kint(&w, "turn", x->turn);
     hob_jsonw_object_end(&w);
@@ -81,12 +87,13 @@ int hob_tracked_say_ended(hob_session *s, const hob_tracked_end *x, hob_error *e
     static const hob_spent nothing = {.cost_known = true};
     const hob_tracked_child *c = hob_tracked_find(s, x->id);
     const hob_kid *k = hob_kids_find(&s->view->kids, x->id);
-    const hob_spent *spent = x->spent ? x->spent : &nothing;
+    const hob_spent *spent = x->spent ? x->spent : c ? &c->spent : &nothing;
     hob_str text = hob_str_first(x->text, hob_utf8_prefix(x->text, HOB_TASK_TEXT_MAX));
     hob_draft d;
     hob_jsonw w;
-    begin(&d, &w, HOB_EVENT_CHILD_FINISHED, x->id);
+    begin(s, &d, &w, HOB_EVENT_CHILD_FINISHED, x->id);
     hob_jsonw_kstr(&w, "agent", hob_str_z(k ? k->agent : ""));
+    hob_jsonw_kbool(&w, "host", true);
     hob_jsonw_kstr(&w, "status", c && c->cancelled ? HOB_STR("cancelled") : x->status);
     hob_jsonw_kstr_opt(&w, "reason", x->reason);
     hob_usage_write(&w, "usage", &spent->usage);
@@ -136,6 +143,7 @@ void hob_tracked_add(hob_session *s, hob_str id, void (*cancel)(const char *, vo
     hob_str_out(id, c->id, sizeof c->id);
     c->cancel = cancel;
     c->user = user;
+    c->spent.cost_known = true;
     hob_list_push(&s->tracker.children, &c->link);
 }
 
@@ -182,6 +190,40 @@ static void start_progress(hob_op *op) {
 int hob_tracker_progress(hob_tracker *t, const char *id, hob_str remark, hob_error *err) {
     telling o = {.op = {.start = start_progress}, .id = hob_str_z(id), .text = remark};
     return hob_session_run(session_of(t), &o.op, err);
+}
+
+typedef struct spending {
+    hob_op op;
+    hob_str id;
+    const hob_tracked_spent *spent;
+} spending;
+
+static void start_spent(hob_op *op) {
+    const spending *o = HOB_CONTAINER(op, spending, op);
+    hob_tracked_child *c = hob_tracked_find(op->s, o->id);
+    hob_error err;
+    if (!c) {
+        hob_op_done(op, hob_fail(&err, HOB_ENOENT, 0, "no such child is running"), &err);
+        return;
+    }
+    c->spent = (hob_spent){
+        .turns = o->spent->turns,
+        .tool_calls = o->spent->tool_calls,
+        .usage = {.input_tokens = o->spent->input_tokens, .output_tokens = o->spent->output_tokens},
+        .cost_usd = o->spent->cost_usd,
+        .cost_known = o->spent->cost_usd >= 0};
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_tracker_spent(hob_tracker *t, const char *id, const hob_tracked_spent *given,
+                      hob_error *err) {
+    hob_tracked_spent x = HOB_TRACKED_SPENT_INIT;
+    spending o = {.op = {.start = start_spent}, .id = hob_str_z(id), .spent = &x};
+    int rc = given ? hob_take_options(&x, sizeof x, given, given->size, err)
+                   : hob_fail(err, HOB_EINVAL, 0, "nothing was said");
+    if (rc >= 0 && (x.turns < 0 || x.tool_calls < 0 || x.input_tokens < 0 || x.output_tokens < 0))
+        rc = hob_fail(err, HOB_EINVAL, 0, "what a child has spent is not negative");
+    return rc < 0 ? rc : hob_session_run(session_of(t), &o.op, err);
 }
 
 static void start_clear(hob_op *op) {

@@ -264,7 +264,7 @@ static void test_session_task__case_67_a_child_at_its_limit_is_an_error_result(v
     r.so.max_turns = 6;
     host_open(&r);
     assert_string_equal(host_prompt(&r, "go"), "completed");
-    assert_non_null(strstr(host_text(&r), "): limit, 2 turns"));
+    assert_non_null(strstr(host_text(&r), "): limit, 4 turns"));
     assert_non_null(strstr(host_text(&r), "> a limit ended the run: turns"));
     host_finish(&r);
 }
