@@ -13,7 +13,7 @@ hob_strs hob_strs_dup(hob_arena *a, hob_strs from) {
     return (hob_strs){at, from.n};
 }
 
-static hob_definition copy_of(hob_arena *a, const hob_definition *x) {
+hob_definition hob_definition_copy(hob_arena *a, const hob_definition *x) {
     hob_definition copy = *x;
     hob_str *const texts[] = {
         &copy.name,          &copy.description, &copy.text, &copy.model, &copy.permission_mode,
@@ -30,7 +30,7 @@ int hob_def_list_copy(const hob_def_list *l, hob_definition_kind kind, hob_str n
     int code = HOB_ENOENT;
     const hob_definition *x = hob_def_list_find(l, kind, name);
     if (x) {
-        *out = copy_of(a, x);
+        *out = hob_definition_copy(a, x);
         if (workspace) *workspace = hob_arena_dup(a, hob_def_list_workspace_of(l, x));
         code = HOB_OK;
     }
@@ -48,7 +48,8 @@ size_t hob_def_list_all(const hob_def_list *l, hob_definition_kind kind, hob_are
     *out = hob_arena_alloc(a, (l->n + 1) * sizeof(hob_definition));
     for (size_t i = 0; i < l->n; i++) {
         const hob_definition *x = &l->at[i]->x;
-        if (x->kind == kind && x->state == HOB_DEFINITION_LIVE) (*out)[n++] = copy_of(a, x);
+        if (x->kind == kind && x->state == HOB_DEFINITION_LIVE)
+            (*out)[n++] = hob_definition_copy(a, x);
     }
     if (n) qsort(*out, n, sizeof(hob_definition), by_name);
     return n;

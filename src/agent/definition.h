@@ -130,6 +130,8 @@ size_t hob_def_list_live(const hob_def_list *l, hob_definition_kind kind, hob_st
 
 /* ---- copy.c ------------------------------------------------------------------------------------ */
 hob_strs hob_strs_dup(hob_arena *a, hob_strs from);
+/* All of it lives in the arena. */
+hob_definition hob_definition_copy(hob_arena *a, const hob_definition *x);
 /* The live one of that name with everything it points to, in the arena; *workspace (may be NULL) is what its file has
  * to stay in. HOB_ENOENT. */
 int hob_def_list_copy(const hob_def_list *l, hob_definition_kind kind, hob_str name, hob_arena *a,

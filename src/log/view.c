@@ -14,6 +14,7 @@ hob_view *hob_view_create(void) {
 void hob_view_destroy(hob_view *v) {
     if (!v) return;
     hob_kids_finish(&v->kids);
+    hob_working_finish(&v->working);
     hob_history_destroy(v->history);
     hob_state_finish(&v->state);
     hob_arena_destroy(v->arena);
@@ -125,5 +126,6 @@ int hob_view_apply(hob_view *v, const hob_event *e, const hob_json *data, hob_er
     if (e->type == HOB_EVENT_STATE_CHANGED) change_state(v, data);
     if (e->type == HOB_EVENT_RUN_FINISHED) end_temp(v);
     hob_kids_apply(&v->kids, e, data);
+    hob_working_apply(&v->working, e);
     return hob_history_apply(v->history, e, data, err);
 }

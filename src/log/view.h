@@ -15,6 +15,7 @@
 #include "log/history.h"
 #include "log/kids.h"
 #include "log/state.h"
+#include "log/working.h"
 
 typedef struct hob_view {
     hob_arena *arena; /* settings: small, replaced rarely */
@@ -27,6 +28,7 @@ typedef struct hob_view {
     hob_str parent;       /* the session it works for, "" = none */
     int depth;            /* of a child: 1 = its parent is nobody's */
     hob_kids kids;        /* those that work for it */
+    hob_working working;  /* agents of a workflow that have begun and not ended */
     hob_str first_prompt; /* its beginning: the title of a session without one */
     int64_t messages;     /* user messages and answers */
     hob_usage usage;      /* of all runs */

@@ -54,19 +54,9 @@ void hob_session_trim_tail(hob_session *s) {
     s->tail_cap = 0;
 }
 
-/* Each run knows its own events; the number counts for all. */
-static int fold_runs(hob_session *s, hob_event *e, const hob_json *data, hob_error *err) {
-    int rc = HOB_OK;
-    HOB_LIST_EACH (it, &s->strands) {
-        hob_strand *st = HOB_CONTAINER(it, hob_strand, link);
-        if (rc >= 0 && !hob_strand_is_part(st)) rc = hob_run_apply(st->run, e, data, err);
-    }
-    return rc;
-}
-
 int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err) {
     int rc = hob_view_apply(s->view, e, data, err);
-    if (rc >= 0) rc = fold_runs(s, e, data, err);
+    if (rc >= 0) rc = hob_run_apply(&s->run, e, data, err);
     if (rc >= 0 && s->crew) rc = hob_flow_apply(s->crew->flow, &s->run, e, data, err);
     if (rc >= 0) hob_session_note_result(s, e, data);
     if (rc >= 0 && s->task) hob_task_note(s->task, e, data);
@@ -140,12 +130,8 @@ static int say_input(hob_strand *st, const hob_input *in, hob_error *err) {
 static int next_event(hob_session *s, hob_draft *out) {
     const hob_input next = {.kind = HOB_INPUT_NEXT};
     hob_run_env env;
-    HOB_LIST_EACH (it, &s->strands) {
-        hob_strand *st = HOB_CONTAINER(it, hob_strand, link);
-        if (hob_strand_is_part(st)) continue;
-        hob_strand_env(st, &env);
-        if (hob_run_decide(st->run, &env, &next, out, NULL) > 0) return HOB_SAID_MORE;
-    }
+    hob_strand_env(&s->own, &env);
+    if (hob_run_decide(&s->run, &env, &next, out, NULL) > 0) return HOB_SAID_MORE;
     return s->crew ? hob_crew_next(s->crew, out) : HOB_SAID_NOTHING;
 }
 

@@ -106,6 +106,35 @@ static bool is_stranger(const hob_session *s, hob_str agent) {
     return agent.n && (!s->crew || hob_flow_index(s->crew->flow, agent) < 0);
 }
 
+static int say_gone(hob_session *s, const hob_event *began, hob_error *err) {
+    hob_draft d;
+    hob_jsonw w;
+    hob_draft_init(&d, HOB_EVENT_AGENT_FINISHED);
+    d.run_id = hob_str_z(s->run.id);
+    d.agent = began->agent;
+    d.branch = began->branch;
+    hob_jsonw_init(&w, &d.data);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "agent", began->agent);
+    hob_jsonw_kstr(&w, "status", HOB_STR("interrupted"));
+    hob_jsonw_kstr(&w, "reason", HOB_STR("the program that goes on has no such agent"));
+    hob_jsonw_object_end(&w);
+    return hob_session_append(s, &d, err);
+}
+
+/* Those within others first. */
+static int end_strangers(hob_session *s, hob_error *err) {
+    int rc = HOB_OK;
+    for (size_t i = s->view->working.n; rc >= 0 && i-- > 0;) {
+        hob_event *began = s->view->working.at[i];
+        if (!is_stranger(s, began->agent)) continue;
+        hob_event_ref(began);
+        rc = say_gone(s, began, err);
+        hob_event_unref(began);
+    }
+    return rc;
+}
+
 int hob_session_repair_strangers(hob_session *s, hob_error *err) {
     const hob_history *h = s->view->history;
     int rc = HOB_OK;
@@ -113,7 +142,7 @@ int hob_session_repair_strangers(hob_session *s, hob_error *err) {
         const hob_node *n = &h->nodes[h->path[i]];
         if (is_stranger(s, n->event->agent)) rc = repair_node(s, n, err);
     }
-    return rc;
+    return rc < 0 ? rc : end_strangers(s, err);
 }
 
 /* ---- a whole conversation ---------------------------------------------------------------------------------- */

@@ -169,22 +169,11 @@ hob_strand *hob_session_strand_of(hob_session *s, hob_str call) {
 
 /* A run whose agents are at work is active itself, and parked if they are. */
 bool hob_session_active(const hob_session *s) {
-    HOB_LIST_EACH (it, &s->strands) {
-        const hob_strand *st = HOB_CONTAINER(it, hob_strand, link);
-        if (!hob_strand_is_part(st) && hob_run_active(st->run)) return true;
-    }
-    return false;
+    return hob_run_active(&s->run);
 }
 
 bool hob_session_parked(const hob_session *s) {
-    bool parked = false;
-    HOB_LIST_EACH (it, &s->strands) {
-        const hob_strand *st = HOB_CONTAINER(it, hob_strand, link);
-        if (hob_strand_is_part(st) || !hob_run_active(st->run)) continue;
-        if (!hob_run_parked(st->run)) return false;
-        parked = true;
-    }
-    return parked;
+    return hob_run_active(&s->run) && hob_run_parked(&s->run);
 }
 
 bool hob_session_idle(const hob_session *s) {

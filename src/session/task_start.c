@@ -69,21 +69,11 @@ int hob_task_allot(hob_task *t, hob_error *err) {
     return HOB_OK;
 }
 
-/* What it points to lives with the task. */
-static void copy_agent(hob_definition *x, hob_arena *a) {
-    hob_str *const words[] = {&x->name, &x->description, &x->text, &x->model, &x->permission_mode};
-    for (size_t i = 0; i < HOB_ARRAY_LEN(words); i++) *words[i] = hob_arena_dup(a, *words[i]);
-    x->tools = hob_strs_dup(a, x->tools);
-    x->disallowed_tools = hob_strs_dup(a, x->disallowed_tools);
-    x->skills = hob_strs_dup(a, x->skills);
-}
-
 int hob_task_begin(hob_session *parent, const hob_task_start *how, hob_error *err) {
-    hob_definition agent = how->agent;
     int rc = how->known ? HOB_OK : hob_child_check(parent, err);
     if (rc < 0) return rc;
     hob_task *t = make(parent, how);
-    copy_agent(&agent, t->arena);
+    hob_definition agent = hob_definition_copy(t->arena, &how->agent);
     hob_child_inherit(parent, &agent, t->arena, &t->given);
     t->given.builtin = how->builtin;
     t->given.call = hob_arena_dup(t->arena, how->call);

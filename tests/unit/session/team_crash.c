@@ -182,7 +182,52 @@ static void test_session_team_crash__a_session_is_opened_without_its_team(void *
     assert_string_equal(host_text(h), "alone");
     assert_int_equal(effects(&d), 0);
     assert_int_equal(host_count(h, "tool_decided"), host_count(h, "tool_finished"));
+    assert_true(host_count(h, "agent_started") >= 3);
+    assert_int_equal(host_count(h, "agent_started"), host_count(h, "agent_finished"));
     check_wire(h);
+    team_finish(h);
+}
+
+/* The same with another team, and with one that has some of the agents: each has exactly one end. */
+static void goes_on_with(hob_agent *other) {
+    danger d;
+    host *h = &d.h;
+    danger_init(&d, asking);
+    h->so.team = two_and_one();
+    host_run_and_kill(h, "go", HOB_EVENT_APPROVAL_REQUESTED, NULL, NULL);
+    hob_agent_unref(h->so.team);
+    h->so.team = other;
+    h->so.approver = HOB_APPROVER_NONE;
+    h->so.on_unfinished = HOB_UNFINISHED_RESUME;
+    host_script(h, "{'otherwise':[{'text':'ours'}]}");
+    host_open(h);
+    host_wait(h);
+    assert_true(host_count(h, "agent_started") > 3);
+    assert_int_equal(host_count(h, "agent_started"), host_count(h, "agent_finished"));
+    check_wire(h);
+    team_finish(h);
+}
+
+static void test_session_team_crash__a_session_is_opened_with_another_team(void **state) {
+    (void)state;
+    goes_on_with(in_order("others", worker("x1", "I am new", NULL), NULL));
+}
+
+/* Not resumed, but put to rest. */
+static void test_session_team_crash__a_run_without_its_team_is_settled(void **state) {
+    danger d;
+    host *h = &d.h;
+    (void)state;
+    danger_init(&d, asking);
+    h->so.team = two_and_one();
+    host_run_and_kill(h, "go", HOB_EVENT_AGENT_STARTED, "agent", "w1");
+    hob_agent_unref(h->so.team);
+    h->so.team = NULL;
+    h->so.on_unfinished = HOB_UNFINISHED_SETTLE;
+    host_open(h);
+    assert_string_equal(host_wait(h), "interrupted");
+    assert_true(host_count(h, "agent_started") >= 3);
+    assert_int_equal(host_count(h, "agent_started"), host_count(h, "agent_finished"));
     team_finish(h);
 }
 
@@ -276,6 +321,8 @@ int main(void) {
         cmocka_unit_test(test_session_team_crash__questions_outlive_the_process),
         cmocka_unit_test(
             test_session_team_crash__a_question_about_a_tool_of_its_own_outlives_the_process),
+        cmocka_unit_test(test_session_team_crash__a_session_is_opened_with_another_team),
+        cmocka_unit_test(test_session_team_crash__a_run_without_its_team_is_settled),
         cmocka_unit_test(test_session_team_crash__a_session_is_opened_without_its_team),
         cmocka_unit_test(test_session_team_crash__a_function_whose_process_died_is_unknown),
         cmocka_unit_test(test_session_team_crash__or_called_again_if_that_does_no_harm),
