@@ -494,8 +494,7 @@ bool hob_session_thaw(hob_session *s, hob_op *op);
 int hob_session_copy(hob_session *s, const hob_history *h, hob_error *err);
 /* Gives calls of the conversation that have no result one; looks once after each load. No run may be under way. */
 int hob_session_repair(hob_session *s, hob_error *err);
-/* The same for calls of agents that are not of this session's workflow, and their end: nobody else will say it, though
- * the run goes on. */
+/* The same for calls of agents that are not of its workflow, and their end: nobody else says it, though the run goes on. */
 int hob_session_repair_strangers(hob_session *s, hob_error *err);
 
 /* ---- bare.c: a session that is opened only to be changed ----------------------------------------------------- */
