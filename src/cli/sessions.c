@@ -15,6 +15,8 @@ static const hob_opt table[] = {
     {0, "app", HOB_OPT_TEXT, AT(app), "NAME", "only of this application"},
     {0, "user", HOB_OPT_TEXT, AT(user), "ID", "only of this user of it (--app, else hob)"},
     {0, "at", HOB_OPT_TEXT, AT(entry), "ENTRY", "fork: up to this message (e12; show -v has them)"},
+    {0, "format", HOB_OPT_WORD, AT(format), "jsonl|markdown", "export: the whole log, or to read"},
+    {'o', "output", HOB_OPT_TEXT, AT(file), "FILE", "export: into FILE"},
     {0, "session-id", HOB_OPT_TEXT, AT(session_id), "ID", "fork: the id of the copy"},
     HOB_COMMON_OPTS(hob_sessions_opts),
 };
@@ -167,6 +169,8 @@ static const hob_verb verbs[] = {
     {"state", 0, 1, hob_sessions_state},
     {"tree", 0, 1, hob_sessions_tree},
     {"fork", 0, 1, hob_sessions_fork},
+    {"export", 0, 1, hob_sessions_export},
+    {"import", 1, 1, hob_sessions_import},
     {"rename", 2, SIZE_MAX, hob_sessions_rename},
     {"delete", 1, SIZE_MAX, hob_sessions_delete},
 };
@@ -199,7 +203,8 @@ static int run(hob_cli *cli, char *const *argv) {
 const hob_command hob_command_sessions = {
     .name = "sessions",
     .usage =
-        "sessions list | search WORDS | show [ID] | state [ID] | tree [ID] | fork [ID] | rename ID TITLE | delete ID...",
+        "sessions list | search WORDS | show [ID] | state [ID] | tree [ID] | fork [ID] | rename ID TITLE | export [ID] | "
+        "import FILE | delete ID...",
     .summary = "stored sessions: what happened in one, copies, titles, an end",
     .opts = &opts,
     .run = run,

@@ -12,7 +12,7 @@ typedef struct hob_sessions_opts {
     hob_common common; /* first: hob_cli_parse relies on it */
     bool json, all;
     int64_t limit;
-    const char *cursor, *app, *user, *entry, *session_id;
+    const char *cursor, *app, *user, *entry, *session_id, *format, *file;
 } hob_sessions_opts;
 
 /* A verb that is carried out. */
@@ -35,6 +35,10 @@ int hob_sessions_tree(void *job, hob_error *err);
 int hob_sessions_fork(void *job, hob_error *err);
 int hob_sessions_rename(void *job, hob_error *err);
 int hob_sessions_delete(void *job, hob_error *err);
+int hob_sessions_export(void *job, hob_error *err); /* sessions_move.c */
+int hob_sessions_import(void *job, hob_error *err);
+/* sessions_text.c: the conversation as Markdown */
+int hob_sessions_markdown(hob_sessions_job *j, hob_str row, hob_out *out, hob_error *err);
 int hob_sessions_search(void *job, hob_error *err); /* sessions_search.c */
 
 #endif

@@ -221,24 +221,25 @@ static hob_str session_state(hob_session *s) {
     return hob_session_parked(s) ? HOB_STR("parked") : HOB_STR("running");
 }
 
-static void fill_row(hob_session *s, hob_store_session *row) {
-    *row = (hob_store_session){.id = hob_str_z(s->id),
-                               .cwd = s->view->cwd,
-                               .title = s->view->title.n ? s->view->title : s->view->first_prompt,
-                               .model = s->view->model,
-                               .parent = s->view->forked_from,
-                               .state = session_state(s),
-                               .created_ms = s->view->opened_ts,
-                               .updated_ms = s->view->last_ts,
-                               .messages = s->view->messages};
+void hob_session_fill_row(const hob_view *v, hob_str id, hob_str state, hob_store_session *row) {
+    *row = (hob_store_session){.id = id,
+                               .cwd = v->cwd,
+                               .title = v->title.n ? v->title : v->first_prompt,
+                               .model = v->model,
+                               .parent = v->forked_from,
+                               .state = state,
+                               .created_ms = v->opened_ts,
+                               .updated_ms = v->last_ts,
+                               .messages = v->messages};
 }
 
-/* The rows of runs that these events started, parked or ended; the prompt stands in its own event. */
-static size_t fill_runs(hob_session *s, const hob_event *e, hob_arena *a, hob_store_run *run) {
+/* The row of a run that this event started, parked or ended; the prompt stands in its own event. */
+size_t hob_session_fill_run(hob_str session, const hob_event *e, bool parked, hob_arena *a,
+                            hob_store_run *run) {
     char text[PROMPT_SHOWN + 1];
     const hob_json *d;
-    *run = (hob_store_run){
-        .id = e->run_id, .session = hob_str_z(s->id), .started_ms = -1, .finished_ms = -1};
+    *run =
+        (hob_store_run){.id = e->run_id, .session = session, .started_ms = -1, .finished_ms = -1};
     if (!e->run_id.n) return 0;
     switch ((int)e->type) {
     case HOB_EVENT_RUN_STARTED:
@@ -260,7 +261,7 @@ static size_t fill_runs(hob_session *s, const hob_event *e, hob_arena *a, hob_st
     case HOB_EVENT_RUN_RESUMED:
     case HOB_EVENT_APPROVAL_REQUESTED:
     case HOB_EVENT_APPROVAL_RESOLVED:
-        run->status = hob_session_parked(s) ? HOB_STR("parked") : HOB_STR("running");
+        run->status = parked ? HOB_STR("parked") : HOB_STR("running");
         return 1;
     case HOB_EVENT_RUN_FINISHED:
         d = hob_event_parse(e, a);
@@ -331,7 +332,7 @@ static void submit(hob_session *s, size_t first, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const hob_event *e = s->tail[first + i];
         events[i] = (hob_store_event){.seq = e->seq, .json = e->json};
-        ap.nruns += fill_runs(s, e, a, &runs[ap.nruns]);
+        ap.nruns += hob_session_fill_run(ap.session, e, hob_session_parked(s), a, &runs[ap.nruns]);
         hob_session_scope_rows(s, e, a, &states);
         batch.nmemory += hob_session_take_taught(s, e, a, &taught[batch.nmemory]);
         hob_session_take_shelved(s, e, a, &artifacts);
@@ -340,7 +341,7 @@ static void submit(hob_session *s, size_t first, size_t n) {
     ap.nstates = states.n;
     ap.artifacts = artifacts.at;
     ap.nartifacts = artifacts.n;
-    fill_row(s, &row);
+    hob_session_fill_row(s->view, ap.session, session_state(s), &row);
     *c = (commit){.s = s, .upto = s->submitted + n};
     s->submitted += n;
     s->used = true;

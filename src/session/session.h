@@ -359,6 +359,9 @@ int hob_session_append_changes(hob_session *s, hob_draft *d, const hob_state *ch
 /* Applies to the views; `data` is the event's, parsed. */
 int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err);
 void hob_session_commit(hob_session *s);
+void hob_session_fill_row(const hob_view *v, hob_str id, hob_str state, hob_store_session *row);
+size_t hob_session_fill_run(hob_str session, const hob_event *e, bool parked, hob_arena *a,
+                            hob_store_run *run); /* 1, or 0: it tells of none */
 void hob_session_rest(hob_session *s); /* one that is settled lets go of what it can make again */
 void hob_session_trim_tail(hob_session *s);
 int hob_session_usable(hob_session *s, hob_error *err); /* or why nothing can be written now */

@@ -105,6 +105,46 @@ static void test_cli_stored__search(void **state) {
     assert_int_equal(HOB_RUN(c, NULL, "sessions", "search"), 2);
 }
 
+static void test_cli_stored__a_session_as_a_file(void **state) {
+    hob_test_cli *c = *state;
+    talk(c);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "export", "a", "-o", "a.jsonl"), 0);
+    assert_out(c, "");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "export", "a", "-o", "a.jsonl"),
+                     2); /* is there */
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "export", "a"), 0);
+    assert_str(hob_json_get_str(hob_test_line(c, 0), "type"), "hob_export");
+    assert_str(hob_json_get_str(hob_test_line(c, -1), "type"), "end");
+    char *text = hob_dupz(hob_buf_str(&c->out));
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "import", "a.jsonl", "--json"), 0);
+    assert_str(hob_json_get_str(hob_test_line(c, 0), "from"), "a");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "delete", "a"), 0);
+    assert_int_equal(HOB_RUN(c, text, "sessions", "import", "-"), 0);
+    assert_out(c, "a\n");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "export", "a"), 0);
+    assert_out(c, text);
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-r", "a", "three"), 0);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "export", "a", "--format", "markdown"), 0);
+    assert_out_has(c, "## User\n\ntwo\n\n## Assistant\n\nyou said two\n");
+    hob_free(text);
+}
+
+static void test_cli_stored__a_file_that_is_no_export(void **state) {
+    hob_test_cli *c = *state;
+    talk(c);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "import", "s.json"), 1);
+    assert_err_has(c, "hob: line 1: ");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "import", "none.jsonl"), 2);
+    assert_err_has(c, "cannot read none.jsonl");
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "export", "a"), 0);
+    c->out.n -= 40; /* its end is gone */
+    char *cut = hob_dupz(hob_buf_str(&c->out));
+    assert_int_equal(HOB_RUN(c, cut, "sessions", "import", "-"), 1);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "list", "--all", "--json"), 0);
+    assert_int_equal(hob_test_lines(c), 1);
+    hob_free(cut);
+}
+
 static void test_cli_stored__one_run(void **state) {
     hob_test_cli *c = *state;
     talk(c);
@@ -150,8 +190,14 @@ static void test_cli_stored__cancel_a_run_of_the_living_and_of_the_dead(void **s
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(fork_at_the_end_and_at_a_message),           TEST(rename), TEST(delete_all_or_none),
-        TEST(what_belongs_to_others_is_not_there),        TEST(search), TEST(one_run),
+        TEST(fork_at_the_end_and_at_a_message),
+        TEST(rename),
+        TEST(delete_all_or_none),
+        TEST(what_belongs_to_others_is_not_there),
+        TEST(search),
+        TEST(one_run),
+        TEST(a_session_as_a_file),
+        TEST(a_file_that_is_no_export),
         TEST(cancel_a_run_of_the_living_and_of_the_dead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
