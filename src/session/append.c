@@ -234,12 +234,11 @@ void hob_session_fill_row(const hob_view *v, hob_str id, hob_str state, hob_stor
 }
 
 /* The row of a run that this event started, parked or ended; the prompt stands in its own event. */
-size_t hob_session_fill_run(hob_str session, const hob_event *e, bool parked, hob_arena *a,
+size_t hob_session_fill_run(const hob_session *s, const hob_event *e, hob_arena *a,
                             hob_store_run *run) {
     char text[PROMPT_SHOWN + 1];
     const hob_json *d;
-    *run =
-        (hob_store_run){.id = e->run_id, .session = session, .started_ms = -1, .finished_ms = -1};
+    *run = (hob_store_run){.id = e->run_id, .started_ms = -1, .finished_ms = -1};
     if (!e->run_id.n) return 0;
     switch ((int)e->type) {
     case HOB_EVENT_RUN_STARTED:
@@ -256,12 +255,12 @@ size_t hob_session_fill_run(hob_str session, const hob_event *e, bool parked, ho
     case HOB_EVENT_TOOL_FINISHED:
     case HOB_EVENT_CHILD_FINISHED:
     case HOB_EVENT_CALLBACK_FINISHED:
-        if (!hob_run_held(&s->run)) return 0; /* fall through */
+        if (!s || !hob_run_held(&s->run)) return 0; /* fall through */
     case HOB_EVENT_RUN_PAUSED:
     case HOB_EVENT_RUN_RESUMED:
     case HOB_EVENT_APPROVAL_REQUESTED:
     case HOB_EVENT_APPROVAL_RESOLVED:
-        run->status = parked ? HOB_STR("parked") : HOB_STR("running");
+        run->status = s && hob_session_parked(s) ? HOB_STR("parked") : HOB_STR("running");
         return 1;
     case HOB_EVENT_RUN_FINISHED:
         d = hob_event_parse(e, a);
@@ -332,7 +331,7 @@ static void submit(hob_session *s, size_t first, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const hob_event *e = s->tail[first + i];
         events[i] = (hob_store_event){.seq = e->seq, .json = e->json};
-        ap.nruns += hob_session_fill_run(ap.session, e, hob_session_parked(s), a, &runs[ap.nruns]);
+        ap.nruns += hob_session_fill_run(s, e, a, &runs[ap.nruns]);
         hob_session_scope_rows(s, e, a, &states);
         batch.nmemory += hob_session_take_taught(s, e, a, &taught[batch.nmemory]);
         hob_session_take_shelved(s, e, a, &artifacts);

@@ -6,6 +6,7 @@
  * missing now (a key, an agent's file, the folder) stands in the way, and its log says nothing of settings that it
  * never used. Its children are opened the same way.
  */
+#include "session/bare.h"
 #include "session/task.h"
 
 int hob_session_fit_bare(hob_session *s, hob_error *err) {

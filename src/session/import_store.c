@@ -107,7 +107,7 @@ static int fill_append(hob_import *im, const hob_import_part *p, size_t first,
         int rc = hob_event_decode(events[i].json, &e, err);
         if (rc < 0) return rc;
         hob_store_run *run = &runs[out->nruns];
-        if (hob_session_fill_run(hob_str_z(p->id), e, false, im->arena, run)) {
+        if (hob_session_fill_run(NULL, e, im->arena, run)) {
             run->id = hob_arena_dup(im->arena, run->id);
             out->nruns++;
         }

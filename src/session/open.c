@@ -5,6 +5,7 @@
  *     start -> [find] -> own -> load -> ready        (new, continue, open)
  *     start -> [find] -> load the original -> own the copy -> write it -> ready       (fork)
  */
+#include "session/bare.h"
 #include "session/crew.h"
 #include "session/session.h"
 #include "session/task.h"

@@ -360,8 +360,9 @@ int hob_session_append_changes(hob_session *s, hob_draft *d, const hob_state *ch
 int hob_session_fold(hob_session *s, hob_event *e, const hob_json *data, hob_error *err);
 void hob_session_commit(hob_session *s);
 void hob_session_fill_row(const hob_view *v, hob_str id, hob_str state, hob_store_session *row);
-size_t hob_session_fill_run(hob_str session, const hob_event *e, bool parked, hob_arena *a,
-                            hob_store_run *run); /* 1, or 0: it tells of none */
+/* 1, or 0: the event tells of none. s is NULL when nobody works on it. */
+size_t hob_session_fill_run(const hob_session *s, const hob_event *e, hob_arena *a,
+                            hob_store_run *run);
 void hob_session_rest(hob_session *s); /* one that is settled lets go of what it can make again */
 void hob_session_trim_tail(hob_session *s);
 int hob_session_usable(hob_session *s, hob_error *err); /* or why nothing can be written now */
@@ -499,21 +500,6 @@ int hob_session_copy(hob_session *s, const hob_history *h, hob_error *err);
 int hob_session_repair(hob_session *s, hob_error *err);
 /* The same for calls of agents that are not of its workflow, and their end: nobody else says it, though the run goes on. */
 int hob_session_repair_strangers(hob_session *s, hob_error *err);
-
-/* ---- bare.c: a session that is opened only to be changed ----------------------------------------------------- */
-typedef struct hob_bare {
-    bool copies;            /* the session is a copy of the one that is opened */
-    const char *entry, *id; /* of a copy: where it ends, and its id; NULL = all, a new one */
-} hob_bare;
-int hob_session_create_bare(hob_runtime *rt, const hob_session_opts *o, const hob_bare *b,
-                            hob_session **out, hob_error *err); /* open.c */
-/* The stored one of that name, if it is theirs; nothing is resumed. hob_session_detach. stored.c */
-int hob_session_open_bare(hob_runtime *rt, const char *id, const hob_tenant *of, const hob_bare *b,
-                          hob_session **out, hob_error *err);
-int hob_session_fit_bare(hob_session *s, hob_error *err);
-/* Views folded from the log of `from` go back to this entry, with the state of then. HOB_ENOENT: now, not later. */
-int hob_session_go_back(hob_session *s, hob_str from, const char *entry, hob_loaded_fn done,
-                        void *user, hob_error *err);
 
 /* ---- options.c --------------------------------------------------------------------------------------------- */
 /* Copies a host's options into ours of n bytes, whichever version its header had. HOB_EINVAL for what we do not know. */

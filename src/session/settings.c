@@ -1,6 +1,7 @@
 /*
  * settings.c - options and configuration turned into a session's parts, and written into its log.
  */
+#include "session/bare.h"
 #include "session/crew.h"
 #include "session/session.h"
 #include "session/task.h"

@@ -1,6 +1,7 @@
 /*
  * stored.c - hob/stored.h: sessions that are stored, changed without being used.
  */
+#include "session/bare.h"
 #include "session/session.h"
 
 /* ---- one session, opened bare ---------------------------------------------------------------------------- */
