@@ -2,6 +2,7 @@
  * artifact_save.c - artifacts that a host saves in an open session, or deletes: an event of its own, with its rows.
  */
 #include "session/artifact.h"
+#include "session/bare.h"
 
 typedef struct change {
     hob_op op;
