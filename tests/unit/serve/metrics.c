@@ -14,6 +14,7 @@ static const char script[] =
 static int setup(void **state) {
     desk *d = hob_alloc(sizeof *d);
     desk_init(d, script);
+    d->ro.store = "memory";
     desk_start(d);
     *state = d;
     return 0;
