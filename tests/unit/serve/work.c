@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char script[] =
     "{'rules':[{'when':{'user':{'prefix':'write'},'step':1},'reply':[{'tool':'write','args':"
@@ -368,6 +369,8 @@ static void test_serve_work__what_nobody_uses_is_let_go_of(void **state) {
     assert_true(tail_until(t, "settled"));
     tail_close(t);
     await_owner(d, "one", false);
+    for (int i = 0; i < 500 && hob_test_entries(&d->folder, marks_folder(d)) != 1; i++)
+        usleep(10000); /* the mark goes a moment after the session */
     assert_int_equal(hob_test_entries(&d->folder, marks_folder(d)), 1); /* that of `busy` */
 }
 
