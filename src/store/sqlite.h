@@ -189,7 +189,8 @@ int hob_sqlite_search_purge(hob_sqlite_conn *c, int64_t session);
 
 /* ---- sqlite_keep.c: between groups -------------------------------------------------------- */
 
-void hob_sqlite_checkpoint(hob_sqlite *s);                    /* if the WAL is long */
+void hob_sqlite_checkpoint(hob_sqlite *s);      /* if the WAL is long */
+void hob_sqlite_checkpoint_last(hob_sqlite *s); /* at the end, if the WAL is not short */
 int hob_sqlite_checkpoint_all(hob_sqlite *s, hob_error *err); /* hold the lock */
 void hob_sqlite_purge(hob_sqlite *s);                         /* a piece of the trash */
 

@@ -8,8 +8,9 @@
  */
 #include "store/sqlite.h"
 
-#define WAL_LONG 1024   /* pages: copy what can be copied without waiting */
-#define WAL_HUGE 16384  /* pages: try to cut the file too */
+#define WAL_LONG 1024  /* pages: copy what can be copied without waiting */
+#define WAL_LEFT 256   /* pages: more are not left behind: whoever opens the file next reads them */
+#define WAL_HUGE 16384 /* pages: try to cut the file too */
 #define PURGE_ITEMS 128 /* of a cleared memory at a time */
 #define PAGE_STEP                                                                                  \
     1024 /* pages: how much later the next try comes after one that did not get through */
@@ -51,6 +52,21 @@ void hob_sqlite_checkpoint(hob_sqlite *s) {
     s->checkpoint_at = c->wal_pages + PAGE_STEP;
     if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
         give_up(s, "copying the log into the database");
+}
+
+/* Whoever else has the file open is not waited for: then it is theirs to do. */
+void hob_sqlite_checkpoint_last(hob_sqlite *s) {
+    hob_sqlite_conn *c = s->conn;
+    int pages, copied;
+    hob_error err;
+    if (!c || c->wal_pages < WAL_LEFT || hob_filelock_take(&s->lock, s->lock_wait_ms, &err) < 0)
+        return;
+    sqlite3_busy_handler(c->db, NULL, NULL);
+    int rc = checkpoint(c, SQLITE_CHECKPOINT_TRUNCATE, &pages, &copied);
+    hob_filelock_drop(&s->lock);
+    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
+        hob_log(HOB_LOG_WARN, "store", "copying the log into the database: %s",
+                sqlite3_errmsg(c->db));
 }
 
 int hob_sqlite_checkpoint_all(hob_sqlite *s, hob_error *err) {

@@ -130,6 +130,7 @@ void hob_sqlite_file_close(hob_sqlite *s) {
     set_ready(s, false);
     if (s->conn) release_all(s);
     hob_sqlite_readers_close(s);
+    hob_sqlite_checkpoint_last(s);
     hob_sqlite_conn_close(s->conn);
     s->conn = NULL;
     hob_owner_close(&s->owner);
