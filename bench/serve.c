@@ -45,6 +45,38 @@ static size_t replay(int port, const char *id, size_t *events) {
     return bytes;
 }
 
+/* Events that Node sends for the same CPU time: written as they come, and with the loop turning after each, as it does
+ * when a model streams. */
+static double node_rate(const bench_server *s, const char *path, size_t n) {
+    size_t events = 0;
+    double cpu = bench_server_cpu_ms(s);
+    int fd = bench_dial(s->port);
+    bench_ask_for(fd, "GET", path, NULL, NULL);
+    bench_read_all(fd, "data: ", &events);
+    close(fd);
+    cpu = bench_server_cpu_ms(s) - cpu;
+    return events >= n && cpu > 0 ? (double)events / cpu : 0;
+}
+
+static void measure_node(double ours) {
+    bench_server s;
+    if (!bench_server_start_node(&s)) {
+        bench_failed("serve.events_node", "no Node server to compare with");
+        return;
+    }
+    node_rate(&s, "/100000", 100000); /* warm */
+    double joined = node_rate(&s, "/1000000", 1000000),
+           live = node_rate(&s, "/live/200000", 200000);
+    bench_server_stop(&s);
+    char note[80];
+    snprintf(note, sizeof note, "Node: %.0f k/s, with its loop turning %.0f k/s", joined, live);
+    bench_row((bench_line){.name = "serve.events_node",
+                           .value = joined > 0 ? ours / joined : 0,
+                           .unit = "x",
+                           .min = 5,
+                           .note = note});
+}
+
 static void measure_events(const bench_server *s) {
     size_t events = 0, bytes = 0;
     if (!fill_session(s->port, "long") || !replay(s->port, "long", &events)) {
@@ -67,7 +99,9 @@ static void measure_events(const bench_server *s) {
     }
     floor = bench_server_cpu_ms(&raw) - floor;
     bench_server_stop(&raw);
-    double rate = (double)events / cpu, bare = (double)events / (floor > 0 ? floor : 10);
+    double rate = (double)events / cpu;
+    measure_node(rate);
+    double bare = (double)events / (floor > 0 ? floor : 10);
     bench_row((bench_line){.name = "serve.events", .value = rate, .unit = "k/s", .floor = bare});
     bench_row(
         (bench_line){.name = "serve.events_ratio", .value = rate / bare, .unit = "x", .min = 0.5});

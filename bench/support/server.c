@@ -120,6 +120,40 @@ bool bench_server_start_raw(bench_server *s, size_t total, size_t piece) {
     return start(s, serve_raw, &l);
 }
 
+/* ---- the peer --------------------------------------------------------------------------------------------------- */
+
+/* Installed once into the build folder. */
+static bool install_peer(void) {
+    return system("mkdir -p '" HOB_BINARY_DIR "/bench-peers' && cd '" HOB_BINARY_DIR
+                  "/bench-peers' && "
+                  "cp '" HOB_SOURCE_DIR
+                  "'/bench/peers/* . && { [ -d node_modules/@ag-ui/encoder ] || "
+                  "npm install --no-audit --no-fund --loglevel=error; } >/dev/null 2>&1") == 0;
+}
+
+static int serve_node(const void *what, int ready) {
+    char line[32] = {0};
+    int out[2];
+    (void)what;
+    if (pipe(out) < 0) return 1;
+    dup2(out[1], 1);
+    close(out[1]);
+    pid_t reader = fork();
+    if (reader == 0) { /* hands the port on; node keeps the process that is measured */
+        close(1);
+        ssize_t n = read(out[0], line, sizeof line - 1);
+        int port = n > 0 ? atoi(line) : 0;
+        _exit(port && write(ready, &port, sizeof port) == sizeof port ? 0 : 1);
+    }
+    close(ready);
+    execl(HOB_SOURCE_DIR "/scripts/node", "node", HOB_BINARY_DIR "/bench-peers/agui.mjs", NULL);
+    return 1;
+}
+
+bool bench_server_start_node(bench_server *s) {
+    return install_peer() && start(s, serve_node, NULL);
+}
+
 void bench_server_stop(bench_server *s) {
     kill(s->pid, SIGKILL);
     waitpid(s->pid, NULL, 0);

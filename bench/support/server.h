@@ -19,6 +19,8 @@ typedef struct bench_server {
 bool bench_server_start(bench_server *s, const bench_rig *r);
 /* A bare program that sends `total` bytes to each connection, `piece` at a time, with a write(2) each. */
 bool bench_server_start_raw(bench_server *s, size_t total, size_t piece);
+/* Node with @ag-ui/encoder: bench/peers/agui.mjs. False: there is no node, or it could not be installed. */
+bool bench_server_start_node(bench_server *s);
 void bench_server_stop(bench_server *s);
 double bench_server_cpu_ms(const bench_server *s);
 double bench_server_rss_mb(const bench_server *s);
