@@ -139,7 +139,8 @@ class App {
   showAll() {
     const c = this.conversation;
     const asking = c.approvals.size;
-    this.title.textContent = c.settings.title || (this.list.rows.get(this.id) || {}).title || (this.id ? 'Session' : 'New session');
+    this.title.textContent = c.settings.title || (this.list.rows.get(this.id) || {}).title
+      || cut(c.firstWords || '', 80) || (this.id ? 'Session' : 'New session');
     document.title = `${asking ? '(!) ' : c.running ? '● ' : ''}${this.title.textContent} · hob`;
     this.composer.state(Boolean(c.running), c.stopping);
     this.composer.showQueue(c.queue);

@@ -19,6 +19,7 @@ class Conversation {
     this.queue = new Map();
     this.approvals = new Map();
     this.settings = {};
+    this.firstWords = ''; // of the user: a title until there is one
     this.usage = {input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0};
     this.cost = 0;
     this.lastSeq = 0;
@@ -145,6 +146,7 @@ Conversation.handlers = {
     if (d.continues) this.remark(e, 'info', 'The interrupted run is continued.');
   },
   user_message(e, d) {
+    this.firstWords = this.firstWords || wordsOf(d.content).split('\n')[0];
     this.place(e, 'user', wordsOf(d.content));
     this.item(`u-${e.seq}`, {kind: 'user', entry: e.entry, content: d.content, ts: e.ts, run: e.run_id});
   },
