@@ -60,7 +60,7 @@ static int set_sandbox(hob_cli *cli, const hob_ask *a, hob_error *err) {
 /* Settings that later versions use. They guard nothing, so that a remark is enough. */
 static void on_setting(const char *path, hob_str json, hob_origin origin, hob_str source,
                        void *user) {
-    static const char *const later[] = {"mcp_servers.", "lanes.", "server."};
+    static const char *const later[] = {"mcp_servers.", "lanes."};
     (void)json, (void)origin;
     for (size_t i = 0; i < HOB_ARRAY_LEN(later); i++)
         if (hob_str_starts(hob_str_z(path), hob_str_z(later[i])))
@@ -90,6 +90,11 @@ static void choose(const hob_ask *a, bool prompted, hob_session_opts *o) {
     if (a->no_session) o->choice = HOB_SESSION_IN_MEMORY;
     if (hob_ask_continues(a)) {
         o->choice = a->resume.value ? HOB_SESSION_OPEN : HOB_SESSION_CONTINUE;
+        if (o->choice ==
+            HOB_SESSION_CONTINUE) { /* the newest of one's own, not of a server's callers */
+            o->app_name = HOB_STR("hob");
+            o->user_id = HOB_STR("local");
+        }
         o->id = a->resume.value;
         o->flags |= a->fork ? HOB_SESSION_FORK : 0;
     }

@@ -84,14 +84,25 @@ static int make_folder(hob_str dir, hob_error *err) {
     return rc;
 }
 
-int hob_serve_token_get(hob_cli *cli, hob_serve_token *out, hob_error *err) {
-    const char *given = getenv("HOB_SERVER_TOKEN");
-    memset(out, 0, sizeof *out);
-    if (given && *given) {
-        if (hob_str_out(hob_str_z(given), out->text, sizeof out->text) >= (int)sizeof out->text)
-            return hob_fail(err, HOB_EINVAL, 0, "HOB_SERVER_TOKEN is too long");
-        return HOB_OK;
+/* HOB_SERVER_TOKEN, or server.token of a file. 1: there is one. */
+static int configured(hob_cli *cli, hob_serve_token *out, hob_error *err) {
+    hob_str json = hob_config_get(cli->config, "server.token");
+    hob_arena *a = hob_arena_create(65536);
+    const hob_json *v = NULL;
+    int rc = 0;
+    if (json.n && hob_json_parse(a, json, NULL, &v, NULL) >= 0 && hob_json_str(v).n) {
+        bool fits =
+            hob_str_out(hob_json_str(v), out->text, sizeof out->text) < (int)sizeof out->text;
+        rc = fits ? 1 : hob_fail(err, HOB_EINVAL, 0, "server.token is too long");
     }
+    hob_arena_destroy(a);
+    return rc;
+}
+
+int hob_serve_token_get(hob_cli *cli, hob_serve_token *out, hob_error *err) {
+    memset(out, 0, sizeof *out);
+    int given = configured(cli, out, err);
+    if (given) return given < 0 ? given : HOB_OK;
     hob_str dir = hob_config_state_dir(cli->config);
     if (!dir.n)
         return hob_fail(

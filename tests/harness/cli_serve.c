@@ -83,6 +83,41 @@ static void write_tokens(hob_test_cli *c, const char *text) {
     chmod(hob_test_path(&c->folder, "tokens.json"), 0600);
 }
 
+static void test_cli_serve__so_may_the_configuration(void **state) {
+    hob_test_cli *c = *state;
+    hob_test_quoted_file(c, "home/config.json", "{'server': {'token': 'from-the-configuration'}}");
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
+    webd d = ready(c);
+    assert_int_equal(status_with(&d, "GET /openapi.json", HOB_STR("from-the-configuration")), 200);
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+    assert_int_equal(access(hob_test_path(&c->folder, "home/state/server-token"), F_OK), -1);
+}
+
+/* -c goes on with the newest session of the user, not with one of a caller of the server in the same folder. */
+static void test_cli_serve__continue_leaves_other_tenants_alone(void **state) {
+    hob_test_cli *c = *state;
+    webd_answer a;
+    hob_test_env(c, "HOB_MODEL=scripted:echo.json");
+    hob_test_quoted_file(c, "echo.json", "{'otherwise':[{'text':'{{user}}'}]}");
+    write_tokens(
+        c, "{'tokens':[{'name':'one','token':'of-another-tenant','tenant':'acme','principal':'a',"
+           "'rights':['read','run']}]}");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "mine"), 0);
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json", "--token-file", "tokens.json");
+    webd d = ready(c);
+    static const char token[] = "Authorization: Bearer of-another-tenant\r\n"
+                                "Content-Type: application/json\r\n";
+    webd_call(&d, "POST /api/sessions", token, "{\"id\":\"theirs\"}", &a);
+    assert_int_equal(a.status, 201);
+    webd_answer_finish(&a);
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-c", "--json", "again"), 0);
+    assert_false(hob_test_out_has(c, "\"theirs\""));
+    assert_true(hob_test_out_has(c, "again"));
+}
+
 static void test_cli_serve__hangup_reads_the_token_file(void **state) {
     hob_test_cli *c = *state;
     write_tokens(c, "{'tokens':[{'name':'one','token':'the-first-of-them'}]}");
@@ -124,10 +159,9 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_cli_serve__##name, hob_test_cli_setup,                    \
                                     hob_test_cli_teardown)
     const struct CMUnitTest tests[] = {
-        T(a_token_is_made_once),
-        T(the_environment_may_have_the_token),
-        T(hangup_reads_the_token_file),
-        T(what_goes_wrong_has_an_exit_code),
+        T(a_token_is_made_once),        T(the_environment_may_have_the_token),
+        T(so_may_the_configuration),    T(continue_leaves_other_tenants_alone),
+        T(hangup_reads_the_token_file), T(what_goes_wrong_has_an_exit_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ class App {
     this.panelNode = h('aside.panel', {hidden: true, 'aria-label': 'Details'});
     this.menuButton = iconButton('menu', 'Sessions', () => this.toggleSide(), {'aria-expanded': 'false', 'aria-controls': 'side'});
     this.forkButton = iconButton('fork', 'Copy this session', () => this.fork());
-    this.deleteButton = iconButton('trash', 'Delete this session', () => this.remove());
+    this.deleteButton = iconButton('trash', 'Delete this session', () => this.remove(), {class: 'icon needs-admin'});
     const main = h('main', h('header', this.menuButton, this.title, this.statusLine, this.forkButton, this.deleteButton,
       iconButton('panel', 'Details (D)', () => this.togglePanel())), scroll, this.toEnd, composeBox);
     replace(document.body, h('div.app', side, h('div.shade', {onclick: () => this.toggleSide(false)}), main, this.panelNode), this.toasts);
@@ -61,6 +61,7 @@ class App {
       return this.signIn(error.status === 401 ? 'The token is not valid.' : error.message);
     }
     this.build();
+    for (const right of ['run', 'approve', 'admin']) document.body.classList.toggle(`may-not-${right}`, !this.info.rights.includes(right));
     addEventListener('hashchange', () => this.route());
     addEventListener('keydown', (event) => this.keys(event));
     await this.list.load();

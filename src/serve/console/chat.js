@@ -134,8 +134,8 @@ Chat.prototype.makers = {
     const words = {completed: 'Done', failed: 'Failed', cancelled: 'Stopped', interrupted: 'Interrupted', limit: 'Stopped at a limit'};
     const u = item.usage || {};
     const tokens = (u.input_tokens || 0) + (u.cache_read_tokens || 0) + (u.cache_write_tokens || 0) + (u.output_tokens || 0);
-    const parts = [words[item.status] || item.status, duration(item.duration), item.turns && plural(item.turns, 'turn'),
-      item.toolCalls && plural(item.toolCalls, 'call'), `${count(tokens)} tokens`, money(item.cost)].filter(Boolean);
+    const parts = [words[item.status] || item.status, item.duration ? duration(item.duration) : null, item.turns && plural(item.turns, 'turn'),
+      item.toolCalls && plural(item.toolCalls, 'call'), tokens ? `${count(tokens)} tokens` : null, tokens ? money(item.cost) : null].filter(Boolean);
     replace(node, h('span', parts.join(' · ')), item.error && h('p.error', item.error.message || item.error.code),
       item.status === 'interrupted' && h('p.hint', 'The program stopped before this run could end.'));
   },
