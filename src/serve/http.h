@@ -101,7 +101,7 @@ const hob_caller *hob_web_caller(const hob_web_request *r); /* NULL: a route wit
 hob_server *hob_web_server(const hob_web_request *r);
 const hob_route *hob_web_route(const hob_web_request *r);
 hob_str hob_web_id(const hob_web_request *r); /* of the request, as in X-Request-Id */
-/* Of the path, percent-decoded: valid UTF-8, not empty, no NUL, no "/". */
+/* Of the path, percent-decoded: valid UTF-8, not empty, no NUL; a "/" only in {call} and {name}. */
 hob_str hob_web_param(const hob_web_request *r, const char *name);
 /* Decoded, the first one wins; HOB_STR_NULL (p == NULL): not given. */
 hob_str hob_web_query(const hob_web_request *r, const char *name);

@@ -34,10 +34,20 @@ static bool method_fits(const hob_route *route, hob_str method) {
            (hob_str_eqz(method, "HEAD") && !strcmp(route->method, "GET"));
 }
 
+/* Ids of sub-agents' calls and names of artifacts may have a "/", sent as %2F; ids of sessions and the rest never. */
+static bool may_have_slash(hob_str segment) {
+    return hob_str_eqz(segment, "{call}") || hob_str_eqz(segment, "{name}");
+}
+
+/* The path was split as it was sent, so that what is decoded here stays in its segment. */
 static bool decode_params(hob_web_request *r) {
-    for (size_t i = 0; i < HOB_WEB_PARAMS && r->params[i].p; i++) {
-        if (!hob_web_decode(r->arena, r->params[i], false, &r->params[i])) return false;
-        if (!r->params[i].n || hob_str_chr(r->params[i], '/') >= 0) return false;
+    hob_str rest = hob_str_z(r->route->path), want;
+    size_t i = 0;
+    while (take_segment(&rest, &want)) {
+        if (!want.n || want.p[0] != '{') continue;
+        hob_str *p = &r->params[i++];
+        if (!hob_web_decode(r->arena, *p, false, p) || !p->n) return false;
+        if (hob_str_chr(*p, '/') >= 0 && !may_have_slash(want)) return false;
     }
     return true;
 }

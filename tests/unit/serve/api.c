@@ -184,6 +184,26 @@ static void test_serve_api__artifacts_are_listed_and_fetched(void **state) {
     assert_status(d, desk_get(d, "/api/sessions/one/artifacts/x?name=a%%2Fb.html&version=0"), 200);
     assert_str(hob_buf_str(&d->c.body), "one");
     assert_status(d, desk_get(d, "/api/sessions/one/artifacts/none"), 404);
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/a%%2Fb.html?version=0"), 200);
+    assert_str(hob_buf_str(&d->c.body), "one");
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/a/b.html"), 404);
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/..%%2F..%%2Fb.html"), 400);
+}
+
+static void test_serve_api__only_calls_and_artifacts_have_slashes(void **state) {
+    static const char *const paths[] = {
+        "/api/sessions/a%2Fone",
+        "/api/sessions/..%2Fone",
+        "/api/sessions/one%2Fstate",
+        "/api/sessions/one/runs/a%2fb",
+        "/api/sessions/one%2F/approvals",
+        "/agui/a%2Fb/capabilities",
+        "/api/sessions/one/artifacts/a%00b",
+    };
+    desk *d = *state;
+    desk_session(d, "one");
+    for (size_t i = 0; i < HOB_ARRAY_LEN(paths); i++)
+        assert_status(d, desk_get(d, "%s", paths[i]), 400);
 }
 
 static void test_serve_api__a_title_needs_no_open_session(void **state) {
@@ -430,6 +450,7 @@ int main(void) {
         T(a_copy_may_end_at_an_entry),
         T(messages_are_found_by_their_words),
         T(artifacts_are_listed_and_fetched),
+        T(only_calls_and_artifacts_have_slashes),
         T(a_title_needs_no_open_session),
         T(a_closed_session_can_be_talked_to_again),
         T(a_session_at_work_is_not_removed),

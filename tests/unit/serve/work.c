@@ -12,6 +12,7 @@ static const char script[] =
     "{'path':'a.txt','content':'b'}}]},"
     "{'when':{'user':{'prefix':'write'}},'reply':[{'text':'{{result}}'}]},"
     "{'when':{'user':'hang'},'reply':[{'text':'so far'},{'wait':true}]},"
+    "{'when':{'user':'give','step':1},'reply':[{'tool':'task','args':{'agent':'general','prompt':'write'}}]},"
     "{'when':{'user':'work','step':1},'reply':[{'tool':'bash','args':{'command':'sleep 0.3'}}]}],"
     "'otherwise':[{'text':'hello there'}]}";
 
@@ -174,6 +175,29 @@ static void test_serve_work__an_approval_is_listed_and_answered(void **state) {
     assert_str(hob_test_content(&d->folder, "a.txt"), "b");
     assert_status(d, desk_get(d, "/api/sessions/one/approvals"), 200);
     assert_field(d, "approvals.0.call", "");
+}
+
+/* Its call has a "/" in its id; clients send that as %2F. */
+static void test_serve_work__a_sub_agents_approval_is_answered_at_the_root(void **state) {
+    desk *d = *state;
+    char call[200], *slash;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "give");
+    tail *t = desk_tail(d, "one", 0, "");
+    assert_true(tail_until(t, "approval_requested"));
+    tail_close(t);
+    assert_status(d, desk_get(d, "/api/sessions/one/approvals"), 200);
+    snprintf(call, sizeof call, "%s", client_field(&d->c, "approvals.0.call"));
+    assert_non_null(slash = strchr(call, '/'));
+    *slash++ = 0;
+    static const char path[] = "/api/sessions/one/approvals/%s%s%s";
+    assert_status(d, desk_post(d, "{'approved':true}", path, call, "/", slash), 404);
+    assert_status(d, desk_post(d, "{'approved':true}", path, call, "%2F", slash), 204);
+    desk_settle(d, "one");
+    assert_str(hob_test_content(&d->folder, "a.txt"), "b");
+    assert_status(d, desk_post(d, "{'approved':false}", path, call, "%2f", slash), 409);
+    assert_field(d, "error.code", "already_decided");
+    assert_field(d, "error.approved", "true");
 }
 
 static void test_serve_work__an_approval_is_answered_once(void **state) {
@@ -384,6 +408,7 @@ int main(void) {
         T(steer_joins_the_run),
         T(no_message_of_many_clients_is_lost),
         T(an_approval_is_listed_and_answered),
+        T(a_sub_agents_approval_is_answered_at_the_root),
         T(an_approval_is_answered_once),
         T(an_approval_after_a_cancel_is_late),
         T(of_two_clients_one_decides),
