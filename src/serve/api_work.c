@@ -76,32 +76,44 @@ static void write_receipt(const message *m, hob_buf *out) {
     hob_jsonw_object_end(&w);
 }
 
-/* The same request again, by its key: what was answered then. True: that was done. */
-static bool answer_again(hob_web_request *r, hob_str key) {
+static hob_asking asking(const hob_web_request *r) {
+    return (hob_asking){.session = hob_web_param(r, "id"),
+                        .key = hob_web_header(r, "idempotency-key"),
+                        .route = hob_str_z(hob_web_route(r)->path),
+                        .body = hob_web_body(r)};
+}
+
+/* The same request again, by its key: what was answered then. True: that was done, or the key cannot be used. */
+static bool answer_again(hob_web_request *r) {
+    hob_asking a = asking(r);
     char *before = NULL;
-    if (!key.n) return false;
-    if (key.n > KEY_MAX) {
+    if (!a.key.n) return false;
+    if (a.key.n > KEY_MAX) {
         hob_web_fail(r, 400, "bad_request", "Idempotency-Key has at most %d bytes", KEY_MAX);
         return true;
     }
-    int rc = hob_hub_asked(hob_api_hub(r), hob_web_param(r, "id"), key, &before);
+    int rc = hob_hub_asked(hob_api_hub(r), &a, &before);
     if (rc == 1) {
         hob_web_answer_header(r, "Idempotency-Replayed", HOB_STR("true"));
         hob_web_answer_json(r, 202, hob_str_z(before));
     }
-    if (rc < 0)
+    if (rc == HOB_EBUSY)
         hob_web_fail(r, 409, "in_progress",
                      "the request with this Idempotency-Key is being answered");
+    if (rc == HOB_EEXIST)
+        hob_web_fail(r, 422, "idempotency_key_reused",
+                     "this Idempotency-Key was used for another request, and nothing was done now; "
+                     "send each request with a key of its own");
     hob_free(before);
     return rc != 0;
 }
 
-static void finish_message(hob_web_request *r, hob_str key, const message *m, int rc,
-                           const hob_error *err) {
+static void finish_message(hob_web_request *r, const message *m, int rc, const hob_error *err) {
+    hob_asking a = asking(r);
     hob_buf b;
     hob_buf_init(&b, 4096);
     if (rc >= 0) write_receipt(m, &b);
-    if (key.n) hob_hub_answered(hob_api_hub(r), hob_web_param(r, "id"), key, hob_buf_str(&b));
+    if (a.key.n) hob_hub_answered(hob_api_hub(r), &a, hob_buf_str(&b));
     if (rc < 0) {
         hob_web_fail_hob(r, rc, err);
     } else {
@@ -125,7 +137,7 @@ void hob_api_prompt(hob_web_request *r) {
     static const char *const known[] = {"text", "content", "when_busy", "model", NULL};
     const hob_json *body = hob_web_json(r);
     message m = {.receipt = HOB_RECEIPT_INIT};
-    hob_str key = hob_web_header(r, "idempotency-key"), model, policy;
+    hob_str model, policy;
     hob_error err;
     if (!body || !hob_api_known(r, body, known)) return;
     if (!hob_api_text(r, body, "when_busy", &policy)) return;
@@ -133,11 +145,11 @@ void hob_api_prompt(hob_web_request *r) {
     if (!hob_api_content(r, body, &m.content) || !hob_api_text(r, body, "model", &model)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
-    if (!answer_again(r, key)) {
+    if (!answer_again(r)) {
         int rc = HOB_OK;
         if (model.p) rc = hob_session_set_model(hob_room_session(room), hob_api_z(r, model), &err);
         if (rc >= 0) rc = hob_api_send(r, room, &m, &err);
-        finish_message(r, key, &m, rc, &err);
+        finish_message(r, &m, rc, &err);
     }
     hob_hub_leave(room);
 }
@@ -146,15 +158,14 @@ static void send_while_busy(hob_web_request *r, hob_send how) {
     static const char *const known[] = {"text", "content", NULL};
     const hob_json *body = hob_web_json(r);
     message m = {.receipt = HOB_RECEIPT_INIT};
-    hob_str key = hob_web_header(r, "idempotency-key");
     hob_error err;
     if (!body || !hob_api_known(r, body, known) || !hob_api_content(r, body, &m.content)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
-    if (!answer_again(r, key)) {
+    if (!answer_again(r)) {
         m.s = hob_room_session(room);
         int rc = send_as(&m, how, &err);
-        finish_message(r, key, &m, rc, &err);
+        finish_message(r, &m, rc, &err);
     }
     hob_hub_leave(room);
 }

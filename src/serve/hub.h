@@ -95,10 +95,14 @@ size_t hob_hub_count(hob_hub *h); /* rooms */
 
 /* ---- answers that are given again (Idempotency-Key) ------------------------------------------------------- */
 
-/* 1: answered before, *out (heap) is the answer; 0: go on, and say hob_hub_answered; HOB_EBUSY: it is being answered.
- * The newest few thousand are kept, as long as the server runs. */
-int hob_hub_asked(hob_hub *h, hob_str session, hob_str key, char **out);
-void hob_hub_answered(hob_hub *h, hob_str session, hob_str key, hob_str answer); /* "" = forget */
+typedef struct hob_asking {
+    hob_str session, key; /* by which it is remembered */
+    hob_str route, body;  /* what must be the same when the key comes again */
+} hob_asking;
+/* 1: answered before, *out (heap) is the answer; 0: go on, and say hob_hub_answered; HOB_EBUSY: it is being answered;
+ * HOB_EEXIST: the key was used for another request. The newest few thousand are kept, as long as the server runs. */
+int hob_hub_asked(hob_hub *h, const hob_asking *a, char **out);
+void hob_hub_answered(hob_hub *h, const hob_asking *a, hob_str answer); /* "" = forget */
 
 /* ---- rows that change (hub_list.c) --------------------------------------------------------------------------- */
 

@@ -148,6 +148,37 @@ static void test_serve_work__no_message_of_many_clients_is_lost(void **state) {
     tail_close(s);
 }
 
+/* ---- keys --------------------------------------------------------------------------------------------------------- */
+
+static int send_keyed(desk *d, const char *what, const char *body) {
+    char path[100];
+    snprintf(path, sizeof path, "/api/sessions/one/%s", what);
+    return client_call_with(&d->c, "POST", path, "Idempotency-Key: k1\r\n", body);
+}
+
+static void test_serve_work__a_key_is_not_for_another_message(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, send_keyed(d, "prompt", "{'text':'hang'}"), 202);
+    assert_status(d, send_keyed(d, "prompt", "{'text':'hi','when_busy':'enqueue'}"), 422);
+    assert_field(d, "error.code", "idempotency_key_reused");
+    assert_status(d, send_keyed(d, "follow_up", "{'text':'hang'}"), 422);
+    assert_status(d, send_keyed(d, "prompt", "{'text':'hang'}"), 202);
+    assert_status(d, desk_post(d, "{}", "/api/sessions/one/cancel"), 204);
+    desk_settle(d, "one");
+    assert_status(d, desk_get(d, "/api/sessions/one/runs"), 200);
+    assert_field(d, "runs.1.id", "");
+}
+
+/* What was refused is forgotten: the key is free for a better request. */
+static void test_serve_work__a_key_of_a_refused_message_is_free(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, send_keyed(d, "steer", "{'text':'hi'}"), 409);
+    assert_status(d, send_keyed(d, "prompt", "{'text':'hi'}"), 202);
+    desk_settle(d, "one");
+}
+
 /* ---- approvals ----------------------------------------------------------------------------------------------------- */
 
 static void begin_asking(desk *d, char call[100]) {
@@ -407,6 +438,8 @@ int main(void) {
         T(interrupt_stops_what_runs),
         T(steer_joins_the_run),
         T(no_message_of_many_clients_is_lost),
+        T(a_key_is_not_for_another_message),
+        T(a_key_of_a_refused_message_is_free),
         T(an_approval_is_listed_and_answered),
         T(a_sub_agents_approval_is_answered_at_the_root),
         T(an_approval_is_answered_once),
