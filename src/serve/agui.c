@@ -46,13 +46,32 @@ static bool enter_thread(visit *v, const char *agent) {
 
 /* ---- what the client brings ------------------------------------------------------------------------------------------ */
 
-static hob_agui_input *read_input(hob_web_request *r) {
+static hob_agui_input *read_input(hob_web_request *r, hob_str text) {
     hob_agui_input *in;
     hob_error err;
-    int rc = hob_agui_input_parse(hob_web_body(r), &in, &err);
+    int rc = hob_agui_input_parse(text, &in, &err);
     if (rc >= 0) return in;
     hob_web_fail(r, rc == HOB_ETOOBIG ? 413 : 400, hob_error_name(rc), "%s", err.message);
     return NULL;
+}
+
+/* Who only looks on need not say more than the thread: the run that is told gets an id, there are no messages. */
+static hob_str filled_up(hob_web_request *r) {
+    hob_str body = hob_web_body(r), all = body;
+    const hob_json *v;
+    char id[40];
+    hob_buf b;
+    if (hob_json_parse(hob_web_arena(r), body, NULL, &v, NULL) < 0) return body;
+    if (!hob_json_get(v, "threadId")) return body;
+    hob_uuid7_new(hob_clock_real(), id);
+    hob_buf_init(&b, body.n + 200);
+    hob_buf_add(&b, hob_str_first(hob_json_raw(v), hob_json_raw(v).n - 1)); /* without its brace */
+    if (!hob_json_get(v, "runId")) hob_buf_addf(&b, ",\"runId\":\"%s\"", id);
+    if (!hob_json_get(v, "messages")) hob_buf_addz(&b, ",\"messages\":[]");
+    hob_buf_addc(&b, '}');
+    if (!b.err) all = hob_arena_dup(hob_web_arena(r), hob_buf_str(&b));
+    hob_buf_finish(&b);
+    return all.p ? all : body;
 }
 
 static void drop_tools(void *tools) {
@@ -269,7 +288,7 @@ void hob_agui_route_run(hob_web_request *r) {
     visit v = {.r = r};
     hob_error err;
     const char *agent = hob_agui_agent_of(r);
-    if (!agent || !(v.in = read_input(r))) return;
+    if (!agent || !(v.in = read_input(r, hob_web_body(r)))) return;
     if (enter_thread(&v, agent)) {
         int rc = add_tools(&v, &err);
         if (rc >= 0) rc = look(&v, &err);
@@ -323,7 +342,7 @@ void hob_agui_route_connect(hob_web_request *r) {
     visit v = {.r = r};
     hob_error err;
     hob_agui_stream *st = NULL;
-    if (!hob_agui_agent_of(r) || !(v.in = read_input(r))) return;
+    if (!hob_agui_agent_of(r) || !(v.in = read_input(r, filled_up(r)))) return;
     int rc = hob_agui_find_thread(r, hob_agui_input_thread_id(v.in), v.id, &err);
     if (rc >= 0) rc = look_on(&v, &err);
     if (rc >= 0) rc = hob_agui_stream_create(hob_api_hub(r), v.in, encoding_of(r), &st, &err);

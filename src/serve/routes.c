@@ -345,8 +345,9 @@ static const hob_route routes[] = {
      .handle = hob_agui_route_connect,
      .tag = "agui",
      .summary =
-         "A thread from its beginning, then what happens in it: RunAgentInput in, events out",
-     .takes = "RunAgentInput",
+         "A thread from its beginning, then what happens in it: RunAgentInput or its threadId in, "
+         "events out",
+     .takes = "ConnectInput",
      .max_body = 32u << 20},
     {.method = "POST",
      .path = "/agui/{agent}/cancel",

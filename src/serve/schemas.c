@@ -107,6 +107,10 @@ static const hob_schema schemas[] = {
      "\"string\"},\"runId\":{\"type\":\"string\"},\"messages\":{\"type\":\"array\"},\"tools\":{\"type\":"
      "\"array\"},\"state\":{},\"context\":{\"type\":\"array\"},\"forwardedProps\":{},\"resume\":{\"type\":"
      "\"array\"},\"protocolVersion\":{\"type\":\"string\"}}}"},
+    {"ConnectInput",
+     "{\"type\":\"object\",\"required\":[\"threadId\"],\"properties\":{\"threadId\":{\"type\":\"string\"},"
+     "\"runId\":{\"type\":\"string\"},\"messages\":{\"type\":\"array\"},\"protocolVersion\":{\"type\":"
+     "\"string\"}}}"},
 };
 
 const hob_schema *hob_schemas(size_t *n) {

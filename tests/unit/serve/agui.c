@@ -223,6 +223,30 @@ static void test_serve_agui__looking_on_opens_nothing(void **state) {
     assert_string_equal(client_field(&d->c, "live"), "null");
 }
 
+static void test_serve_agui__a_thread_id_is_enough_to_connect(void **state) {
+    static const char *const wrong[] = {"{}",
+                                        "{'threadId':7}",
+                                        "{'threadId':''}",
+                                        "[]",
+                                        "{'threadId':'t1','messages':7}",
+                                        "{'threadId':'t1','runId':7}"};
+    desk *d = *state;
+    tail *t = begin(d, "/agui/default", input("t1", "r1", SAY("u1", "hi"), NULL));
+    types(t);
+    tail_close(t);
+    t = begin(d, "/agui/default/connect", " {'threadId':'t1' }\n");
+    assert_true(tail_next(t));
+    assert_string_equal(field(t, "threadId"), "t1");
+    assert_int_equal(strlen(field(t, "runId")), 36);
+    assert_true(tail_next(t));
+    assert_string_equal(field(t, "messages.1.content"), "hello there");
+    assert_string_equal(types(t), "STATE_SNAPSHOT RUN_FINISHED ");
+    tail_close(t);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(wrong); i++)
+        assert_int_equal(desk_post(d, wrong[i], "/agui/default/connect"), 400);
+    assert_int_equal(desk_post(d, "{'threadId':'t1'}", "/agui/default"), 400);
+}
+
 /* ---- people and tools ------------------------------------------------------------------------------------------------- */
 
 static void test_serve_agui__an_approval_is_an_interrupt_that_is_resumed(void **state) {
@@ -294,6 +318,7 @@ int main(void) {
         T(a_run_goes_on_without_its_client),
         T(a_thread_survives_a_restart),
         T(looking_on_opens_nothing),
+        T(a_thread_id_is_enough_to_connect),
         T(an_approval_is_an_interrupt_that_is_resumed),
         T(a_tool_of_the_client_is_answered_in_the_next_input),
     };
