@@ -44,7 +44,7 @@ void hob_api_close(hob_web_request *r);
 void hob_api_fork(hob_web_request *r);
 void hob_api_search(hob_web_request *r);
 /* ---- api_list.c ------------------------------------------------------------------------------------------------ */
-void hob_api_sessions_live(hob_web_request *r);
+void hob_api_sessions_live(hob_web_request *r, size_t limit); /* of the rows that come first */
 /* ---- api_work.c ------------------------------------------------------------------------------------------------ */
 typedef enum hob_when_busy {
     HOB_BUSY_REJECT,

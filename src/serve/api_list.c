@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-enum { WAITING_MAX = 256 * 1024, FIRST = 50 };
+enum { WAITING_MAX = 256 * 1024, FIRST_MAX = 4 << 20 }; /* the first rows are asked for */
 
 typedef struct list_stream {
     hob_outlet *outlet;
@@ -67,7 +67,7 @@ static void end(void *user) {
 }
 
 /* Listening begins before the list is read: a row may come twice, none is missed. */
-void hob_api_sessions_live(hob_web_request *r) {
+void hob_api_sessions_live(hob_web_request *r, size_t limit) {
     static const hob_outlet_ops ops = {begin, fill, end};
     const hob_caller *c = hob_web_caller(r);
     hob_page_opts o = HOB_PAGE_OPTS_INIT;
@@ -77,12 +77,12 @@ void hob_api_sessions_live(hob_web_request *r) {
     s->hub = hob_api_hub(r);
     s->caller = hob_caller_ref(c);
     pthread_mutex_init(&s->lock, NULL);
-    hob_buf_init(&s->waiting, WAITING_MAX);
+    hob_buf_init(&s->waiting, FIRST_MAX);
     s->outlet = hob_outlet_create(&ops, s);
     s->listener = hob_hub_listen(s->hub, c, on_row, s);
     o.app_name = hob_api_z(r, c->tenant);
     o.user_id = hob_api_z(r, c->principal);
-    o.limit = FIRST;
+    o.limit = limit;
     int rc = hob_runtime_sessions(hob_api_runtime(r), &o, &page, &err);
     pthread_mutex_lock(&s->lock);
     for (size_t i = rc < 0 ? 0 : hob_page_count(page); i-- > 0;)

@@ -14,11 +14,11 @@ void hob_api_sessions(hob_web_request *r) {
     hob_page *page = NULL;
     hob_error err;
     int64_t limit;
+    if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 50}, &limit)) return;
     if (hob_web_accepts(r, "text/event-stream")) {
-        hob_api_sessions_live(r);
+        hob_api_sessions_live(r, (size_t)limit);
         return;
     }
-    if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 50}, &limit)) return;
     o.limit = (size_t)limit;
     o.cursor = hob_api_z(r, hob_web_query(r, "cursor"));
     o.cwd = hob_api_z(r, hob_web_query(r, "cwd"));

@@ -341,6 +341,28 @@ static void test_serve_events__the_list_of_sessions_is_live(void **state) {
     tail_close(t);
 }
 
+static void test_serve_events__the_list_begins_with_as_many_rows_as_asked(void **state) {
+    static const char *const ids[] = {"a1", "a2", "a3", "a4"};
+    desk *d = *state;
+    char id[200];
+    tail *t = tail_open(d->port, DESK_TOKEN, "/api/sessions", NULL);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(ids); i++) {
+        desk_session(d, ids[i]);
+        await_row(t, "session", ids[i], "idle"); /* so that it is no news any more */
+    }
+    tail_close(t);
+    t = tail_open(d->port, DESK_TOKEN, "/api/sessions?limit=2", NULL);
+    for (size_t i = 2; i < HOB_ARRAY_LEN(ids); i++) {
+        assert_true(tail_next(t));
+        hob_json_field(tail_data(t), "id", id, sizeof id);
+        assert_string_equal(id, ids[i]);
+    }
+    tail_close(t);
+    t = tail_open(d->port, DESK_TOKEN, "/api/sessions?limit=0", NULL);
+    assert_int_equal(tail_status(t), 400);
+    tail_close(t);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_events__##name, setup, teardown)
 
 int main(void) {
@@ -359,6 +381,7 @@ int main(void) {
         T(a_reader_that_does_not_read_holds_up_nobody),
         T(readers_that_come_and_go_while_the_session_does),
         T(the_list_of_sessions_is_live),
+        T(the_list_begins_with_as_many_rows_as_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
