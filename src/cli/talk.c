@@ -151,6 +151,7 @@ static void on_signal(hob_talk *t) {
 static void on_event(hob_talk *t, const hob_event *e) {
     t->ran = t->ran || hob_event_run(e).n > 0;
     hob_text_event(&t->text, e);
+    hob_talk_remind(t);
 }
 
 /* A question is asked when everything that led to it has been shown. */
@@ -161,13 +162,20 @@ static void on_waiting(hob_talk *t) {
         hob_talk_ask(t);
 }
 
+/* The run stays parked until the last answer is durable. Then there is nothing to ask, and looking again without
+ * driving the loop would never see it go on: something has to happen first. */
+static bool wants_to_ask(hob_talk *t, int last) {
+    return t->state == HOB_TALK_RUNNING && last != HOB_PUMP_TIME &&
+           hob_session_is_parked(t->s) == 1;
+}
+
 static void converse(hob_talk *t) {
+    int got = HOB_PUMP_EVENT;
     while (t->state != HOB_TALK_LEAVING) {
         hob_event *e = NULL;
-        bool waits = t->state == HOB_TALK_RUNNING && hob_session_is_parked(t->s) == 1;
         hob_wait w = {t->state == HOB_TALK_IDLE ? NULL : t->s, t->no_input ? NULL : &t->lines,
-                      waits ? 0 : -1};
-        int got = hob_pump(t->cli, &w, &e);
+                      wants_to_ask(t, got) ? 0 : -1};
+        got = hob_pump(t->cli, &w, &e);
         if (got == HOB_PUMP_EVENT) on_event(t, e);
         if (got == HOB_PUMP_TIME) on_waiting(t);
         if (got == HOB_PUMP_END || got < 0) run_ended(t);

@@ -27,12 +27,15 @@ typedef struct hob_talk {
     bool ran;           /* something was done since the session was opened */
     bool no_input;      /* the terminal's end of file */
     int64_t last_break; /* when Ctrl-C was last pressed */
-    char call[128];     /* ASKING: which */
+    char call[1024];    /* ASKING: which; a sub-agent's has the ids of all above it */
+    char answered[1024];
     int exit_code;
 } hob_talk;
 
 /* Asks about the next call that waits; the state says whether there is one. */
 void hob_talk_ask(hob_talk *t);
+/* Something else was told meanwhile: what can be answered stands below it again. */
+void hob_talk_remind(hob_talk *t);
 void hob_talk_answer(hob_talk *t, hob_str line);
 /* False: the line is not one of the known commands. */
 bool hob_talk_command(hob_talk *t, hob_str line);

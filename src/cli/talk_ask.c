@@ -5,6 +5,8 @@
  */
 #include "cli/talk.h"
 
+#include <stdio.h>
+
 #define QUESTION_MAX (1u << 20)
 #define SCREEN 20 /* lines */
 
@@ -31,11 +33,33 @@ static void add_reminder(hob_buf *b, hob_str tool, const hob_json *args) {
     hob_buf_addz(b, ")\n");
 }
 
+/* "sub-agent general (task-…) asks: ", "agent writer asks: "; nothing if it is the one that is talked to. */
+static void add_asker(hob_buf *b, const hob_json *row) {
+    hob_str agent = hob_json_get_str(row, "agent"), child = hob_json_get_str(row, "child");
+    if (!agent.n && !child.n) return;
+    hob_buf_addz(b, child.n ? "sub-agent " : "agent ");
+    hob_show_line(b, agent, 64);
+    if (child.n) hob_buf_addz(b, " (");
+    hob_show_line(b, child, 64);
+    hob_buf_addz(b, child.n ? ") asks: " : " asks: ");
+}
+
+static void show_choice(hob_talk *t) {
+    hob_out_addf(&t->cli->out, "  [y]es, once  [n]o  or why not: ");
+    t->text.open_line = true;
+}
+
+void hob_talk_remind(hob_talk *t) {
+    if (t->state == HOB_TALK_ASKING && !t->text.open_line) show_choice(t);
+}
+
 static void show_question(hob_talk *t, const hob_json *row) {
     hob_buf b;
     bool color = t->cli->color;
     hob_buf_init(&b, QUESTION_MAX);
-    hob_buf_addf(&b, "%s?%s may ", hob_tint_on(color, HOB_TINT_YELLOW), hob_tint_off(color));
+    hob_buf_addf(&b, "%s?%s ", hob_tint_on(color, HOB_TINT_YELLOW), hob_tint_off(color));
+    add_asker(&b, row);
+    hob_buf_addz(&b, "may ");
     hob_show_line(&b, hob_json_get_str(row, "tool"), 100);
     hob_buf_addz(&b, " run?\n");
     const hob_json *args = hob_json_get(row, "args");
@@ -44,25 +68,32 @@ static void show_question(hob_talk *t, const hob_json *row) {
     hob_out_add(&t->cli->out, hob_buf_str(&b));
     if (b.err)
         hob_out_addf(&t->cli->out, "    ... too long to be shown whole: refuse it if in doubt\n");
-    hob_out_addf(&t->cli->out, "  [y]es, once  [n]o  or why not: ");
+    show_choice(t);
     hob_buf_finish(&b);
+}
+
+/* The first one that waits. What was answered may stand there until the logs above its own have the answer. */
+static const hob_json *next_question(hob_talk *t, const hob_page *page, hob_arena *a) {
+    for (size_t i = 0; i < hob_page_count(page); i++) {
+        const hob_json *row = NULL;
+        if (hob_json_parse(a, hob_page_row(page, i), NULL, &row, NULL) < 0) continue;
+        if (!hob_str_eqz(hob_json_get_str(row, "call"), t->answered)) return row;
+    }
+    return NULL;
 }
 
 void hob_talk_ask(hob_talk *t) {
     hob_error err = {.code = HOB_OK};
     hob_page *page = NULL;
-    const hob_json *row = NULL;
     t->state = HOB_TALK_RUNNING;
     if (hob_session_pending_confirmations(t->s, &page, &err) < 0) {
         hob_tell_error(t->cli, &err);
         return;
     }
     hob_arena *a = hob_arena_create(0);
-    if (hob_page_count(page) && hob_json_parse(a, hob_page_row(page, 0), NULL, &row, NULL) >= 0) {
-        hob_str call = hob_json_get_str(row, "call");
-        size_t n = HOB_MIN(call.n, sizeof t->call - 1);
-        memcpy(t->call, call.p, n);
-        t->call[n] = 0;
+    const hob_json *row = next_question(t, page, a);
+    if (row) {
+        snprintf(t->call, sizeof t->call, "%.*s", HOB_FMT(hob_json_get_str(row, "call")));
         t->state = HOB_TALK_ASKING;
         hob_text_end_line(&t->text);
         show_question(t, row);
@@ -86,5 +117,6 @@ void hob_talk_answer(hob_talk *t, hob_str line) {
                                             yes ? HOB_VERDICT_ALLOW : HOB_VERDICT_DENY,
                                             yes || no ? HOB_STR("") : line, &err);
     if (code < 0) hob_tell_error(t->cli, &err);
+    snprintf(t->answered, sizeof t->answered, "%s", code < 0 ? "" : t->call);
     t->state = HOB_TALK_RUNNING; /* if another one waits, it is asked about in its turn */
 }
