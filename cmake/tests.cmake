@@ -25,7 +25,7 @@ set(HOB_TEST_TIMEOUT 120)
 set(HOB_TEST_ENVIRONMENT
     "ASAN_OPTIONS=allow_addr2line=1:detect_stack_use_after_return=1:strict_string_checks=1"
     "UBSAN_OPTIONS=allow_addr2line=1:print_stacktrace=1"
-    "TSAN_OPTIONS=allow_addr2line=1:second_deadlock_stack=1"
+    "TSAN_OPTIONS=allow_addr2line=1:second_deadlock_stack=1:suppressions=${CMAKE_CURRENT_SOURCE_DIR}/tests/support/tsan.supp"
     "HOB=${CMAKE_CURRENT_BINARY_DIR}/hob-test"
     "HOB_BINARY_DIR=${CMAKE_CURRENT_BINARY_DIR}"
     "HOB_SOURCE_DIR=${CMAKE_CURRENT_SOURCE_DIR}")

@@ -24,10 +24,16 @@ static int read_fd(int fd, hob_buf *out) {
 }
 
 static int read_file(const char *path, hob_buf *out, hob_error *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe or a terminal would make us wait */
     if (fd < 0)
         return hob_fail_errno(err, errno == ENOENT ? HOB_ENOENT : HOB_EIO,
                               "cannot open the script %s", path);
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return hob_fail(err, HOB_EINVAL, 0, "the script %s is not a file", path);
+    }
     int rc = read_fd(fd, out);
     if (rc == HOB_ETOOBIG)
         rc = hob_fail(err, rc, 0, "the script %s is over %u MiB", path, SCRIPT_MAX >> 20);

@@ -189,6 +189,9 @@ static int act(visit *v, hob_error *err) {
     case HOB_AGUI_DO_PROMPT: rc = take_steps(v, err); return rc < 0 ? rc : say_prompt(v, err);
     case HOB_AGUI_DO_UPDATE:
     case HOB_AGUI_DO_ANSWER:
+        if (todo == HOB_AGUI_DO_ANSWER && !hob_caller_may(hob_web_caller(v->r), HOB_RIGHT_APPROVE))
+            return hob_fail(err, HOB_EACCES, 0,
+                            "this token has no right to answer approvals: approve");
         rc = hob_room_begin(v->room, hob_web_caller(v->r), err);
         if (rc >= 0 && (rc = take_steps(v, err)) < 0) hob_room_unbegin(v->room);
         return rc;

@@ -121,6 +121,24 @@ bool hob_api_text(hob_web_request *r, const hob_json *body, const char *key, hob
     return false;
 }
 
+static bool is_own_model(hob_web_request *r, hob_str model) {
+    hob_str json = hob_config_get(hob_runtime_config(hob_api_runtime(r)), "model");
+    const hob_json *own = NULL;
+    return json.n && hob_json_parse(hob_web_arena(r), json, NULL, &own, NULL) >= 0 &&
+           hob_str_eq(hob_json_str(own), model);
+}
+
+bool hob_api_model(hob_web_request *r, const hob_json *body, hob_str *out) {
+    if (!hob_api_text(r, body, "model", out)) return false;
+    bool file =
+        hob_str_starts(*out, HOB_STR("scripted:")) || hob_str_starts(*out, HOB_STR("recorded:"));
+    if (!file || is_own_model(r, *out)) return true;
+    hob_web_fail(
+        r, 403, "forbidden",
+        "files of the server cannot be used as models: GET /api/models has those that can");
+    return false;
+}
+
 static bool quote(hob_web_request *r, hob_str text, hob_str *out) {
     hob_buf b;
     hob_buf_init(&b, 128u << 20);

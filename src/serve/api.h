@@ -31,6 +31,9 @@ void hob_api_conclude(hob_web_request *r, int rc, const char *key, hob_page *pag
 bool hob_api_known(hob_web_request *r, const hob_json *body, const char *const *names);
 /* A member that must be a string if it is there; false: it is another thing, which was answered. */
 bool hob_api_text(hob_web_request *r, const hob_json *body, const char *key, hob_str *out);
+/* The member "model". Files of the server are no models for callers: a script is only the one that the server itself
+ * was given. False: answered. */
+bool hob_api_model(hob_web_request *r, const hob_json *body, hob_str *out);
 /* "text" or "content" of the body as content blocks, in the arena; false: answered. */
 bool hob_api_content(hob_web_request *r, const hob_json *body, hob_str *out);
 

@@ -87,7 +87,9 @@ static bool take_words(hob_web_request *r, const hob_json *body, hob_session_opt
                  {"system_prompt", &o->system_prompt}};
     hob_str text;
     for (size_t i = 0; i < HOB_ARRAY_LEN(words); i++) {
-        if (!hob_api_text(r, body, words[i].key, &text)) return false;
+        bool model = words[i].to == &o->model;
+        if (!(model ? hob_api_model(r, body, &text) : hob_api_text(r, body, words[i].key, &text)))
+            return false;
         *words[i].to = hob_api_z(r, text);
     }
     return true;
@@ -173,7 +175,7 @@ void hob_api_change(hob_web_request *r) {
     hob_str title, model, thinking;
     hob_error err;
     if (!body || !hob_api_known(r, body, known)) return;
-    if (!hob_api_text(r, body, "title", &title) || !hob_api_text(r, body, "model", &model) ||
+    if (!hob_api_text(r, body, "title", &title) || !hob_api_model(r, body, &model) ||
         !hob_api_text(r, body, "thinking", &thinking))
         return;
     if (title.p && !model.p && !thinking.p && rename_closed(r, title)) return;

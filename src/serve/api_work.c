@@ -142,7 +142,7 @@ void hob_api_prompt(hob_web_request *r) {
     if (!body || !hob_api_known(r, body, known)) return;
     if (!hob_api_text(r, body, "when_busy", &policy)) return;
     if (!hob_api_when_busy(r, policy, &m.policy)) return;
-    if (!hob_api_content(r, body, &m.content) || !hob_api_text(r, body, "model", &model)) return;
+    if (!hob_api_content(r, body, &m.content) || !hob_api_model(r, body, &model)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
     if (!answer_again(r)) {

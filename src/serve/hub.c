@@ -220,6 +220,9 @@ int hob_hub_open(hob_hub *h, const hob_caller *c, hob_str id, hob_room **out, ho
 static int reserve(hob_hub *h, const hob_caller *c, const char *id, hob_room **out,
                    hob_error *err) {
     hob_str name = hob_str_z(id);
+    if (!hob_id_valid(name)) /* before a room is kept under a name that it cannot have */
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "an id has 1 to 128 letters, digits, dots, underscores or hyphens");
     pthread_mutex_lock(&h->lock);
     int rc = check_admission(h, err);
     if (rc >= 0 && hob_map_get(h->rooms, name))
@@ -232,7 +235,7 @@ static int reserve(hob_hub *h, const hob_caller *c, const char *id, hob_room **o
 int hob_hub_make(hob_hub *h, const hob_caller *c, hob_session_opts *o, hob_room **out,
                  hob_error *err) {
     char made[129];
-    hob_room *room;
+    hob_room *room = NULL;
     hob_uuid7_new(hob_clock_real(), made);
     if (!o->id) o->id = made;
     int rc = reserve(h, c, o->id, &room, err);

@@ -4,7 +4,7 @@
 
 const INLINE = [
   [/^\\([\\`*_{}[\]()#+\-.!~|<>])/, (m) => m[1]],
-  [/^(`+)([^]*?[^`])\1(?!`)/, (m) => h('code', m[2].replace(/^ (.+) $/, '$1'))],
+  [/^(`{1,8})(?!`)([^]{0,4000}?[^`])\1(?!`)/, (m) => h('code', m[2].replace(/^ (.+) $/, '$1'))],
   [/^\*\*(?=\S)([^]*?\S)\*\*(?!\*)/, (m) => h('strong', inline(m[1]))],
   [/^__(?=\S)([^]*?\S)__(?!\w)/, (m) => h('strong', inline(m[1]))],
   [/^\*(?=[^\s*])([^]*?[^\s*])\*(?!\*)/, (m) => h('em', inline(m[1]))],
@@ -117,7 +117,20 @@ function listItem({lines}) {
 }
 
 // One block at a time: {node, from, to} in lines. `from` of the last one is where a growing text is parsed again.
+const MAX_DEPTH = 20; // of quotes and lists in each other
+let depth = 0;
+
 function blocks(lines, offset = 0) {
+  if (depth >= MAX_DEPTH) return [{node: h('p', lines.join('\n')), from: offset, to: offset + lines.length}];
+  depth++;
+  try {
+    return readBlocks(lines, offset);
+  } finally {
+    depth--;
+  }
+}
+
+function readBlocks(lines, offset) {
   const out = [];
   let i = 0;
   const add = (to, node) => {

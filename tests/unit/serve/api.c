@@ -69,6 +69,8 @@ static void test_serve_api__what_a_session_may_be_is_checked(void **state) {
         {"{'permission_mode':'yolo'}", 403},
         {"{'agent':'nobody'}", 404},
         {"{'model':'no/such'}", 404},
+        {"{'model':'scripted:/dev/ptmx'}", 403}, /* files of the server are no models */
+        {"{'model':'recorded:/etc/passwd'}", 403},
         {"{'state':7}", 400},
         {"[]", 400},
         {"{", 400},
@@ -78,6 +80,19 @@ static void test_serve_api__what_a_session_may_be_is_checked(void **state) {
         assert_status(d, desk_post(d, cases[i].body, "/api/sessions"), cases[i].status);
     assert_status(d, desk_get(d, "/api/sessions"), 200);
     assert_field(d, "sessions.0.id", "");
+}
+
+/* An id that no session can have leaves nothing behind. */
+static void test_serve_api__an_id_that_is_too_long_is_refused(void **state) {
+    desk *d = *state;
+    char id[301], body[400];
+    memset(id, 'x', 300);
+    id[300] = 0;
+    snprintf(body, sizeof body, "{'id':'%s'}", id);
+    for (int i = 0; i < 3; i++) assert_status(d, desk_post(d, body, "/api/sessions"), 400);
+    assert_status(d, desk_post(d, "{'text':'hi'}", "/api/sessions/%s/prompt", id), 404);
+    id[129] = 0;
+    assert_status(d, desk_post(d, "{'text':'hi'}", "/api/sessions/%s/prompt", id), 404);
 }
 
 static void test_serve_api__an_id_is_given_once(void **state) {
@@ -444,6 +459,7 @@ int main(void) {
         T(a_session_is_made_listed_shown_and_removed),
         T(what_a_session_may_be_is_checked),
         T(an_id_is_given_once),
+        T(an_id_that_is_too_long_is_refused),
         T(pages_follow_each_other),
         T(title_and_thinking_change),
         T(a_copy_has_the_conversation_and_its_own_id),

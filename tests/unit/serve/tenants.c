@@ -16,17 +16,21 @@
 #define OTHER "0000000000000000000000000000other"
 #define NEIGHBOUR "00000000000000000000000neighbour"
 
+#define RUNNER "00000000000000000000000000runner"
+
 #define ALL "'rights':['read','run','approve','admin']"
 
 static const char tokens[] =
     "{'tokens':[{'name':'own','token':'" OWN "','tenant':'a','principal':'p'," ALL "},"
     "{'name':'other','token':'" OTHER "','tenant':'b','principal':'p'," ALL "},"
-    "{'name':'neighbour','token':'" NEIGHBOUR "','tenant':'a','principal':'q'," ALL "}]}";
+    "{'name':'neighbour','token':'" NEIGHBOUR "','tenant':'a','principal':'q'," ALL "},"
+    "{'name':'runner','token':'" RUNNER "','tenant':'a','principal':'p','rights':['read','run']}]}";
 
 static int setup(void **state) {
     desk *d = hob_alloc(sizeof *d);
     hob_buf b;
-    desk_init(d, "{'otherwise':[{'text':'hello'}]}");
+    desk_init(d, "{'rules':[{'when':{'user':'write it','step':1},'reply':[{'tool':'write','args':"
+                 "{'path':'a.txt','content':'b'}}]}],'otherwise':[{'text':'hello'}]}");
     hob_buf_init(&b, 4096);
     for (const char *p = tokens; *p; p++) hob_buf_addc(&b, *p == '\'' ? '"' : *p);
     hob_test_file(&d->folder, "tokens.json", hob_buf_str(&b));
@@ -158,6 +162,27 @@ static void test_serve_tenants__live_lists_hold_ones_own_only(void **state) {
     tail_close(t);
 }
 
+/* Whoever may only run does not answer approvals, by no way. */
+static void test_serve_tenants__who_may_run_may_not_approve(void **state) {
+    desk *d = *state;
+    char call[64], body[400];
+    desk_session(d, "s");
+    desk_prompt(d, "s", "write it");
+    do assert_int_equal(desk_get(d, "/api/sessions/s/approvals"), 200);
+    while (!client_field(&d->c, "approvals.0.call")[0]);
+    snprintf(call, sizeof call, "%s", client_field(&d->c, "approvals.0.call"));
+    snprintf(body, sizeof body,
+             "{'threadId':'s','runId':'r2','messages':[],'resume':[{'interruptId':'%s','status':"
+             "'resolved','payload':{'approved':true}}]}",
+             call);
+    d->c.token = RUNNER;
+    assert_int_equal(desk_post(d, body, "/agui/default"), 403);
+    assert_int_equal(desk_post(d, "{'approved':true}", "/api/sessions/s/approvals/%s", call), 403);
+    d->c.token = OWN;
+    assert_int_equal(desk_get(d, "/api/sessions/s/approvals"), 200);
+    assert_string_equal(client_field(&d->c, "approvals.0.call"), call);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_tenants__##name, setup, teardown)
 
 int main(void) {
@@ -166,6 +191,7 @@ int main(void) {
         T(the_answer_does_not_tell_that_it_exists),
         T(lists_hold_ones_own_only),
         T(live_lists_hold_ones_own_only),
+        T(who_may_run_may_not_approve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
