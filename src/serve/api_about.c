@@ -4,17 +4,10 @@
 #include "serve/api.h"
 
 static void write_rights(hob_jsonw *w, const hob_caller *c) {
-    static const struct {
-        hob_right right;
-        const char *name;
-    } all[] = {{HOB_RIGHT_READ, "read"},
-               {HOB_RIGHT_RUN, "run"},
-               {HOB_RIGHT_APPROVE, "approve"},
-               {HOB_RIGHT_ADMIN, "admin"}};
     hob_jsonw_key(w, "rights");
     hob_jsonw_array(w);
-    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++)
-        if (hob_caller_may(c, all[i].right)) hob_jsonw_str(w, hob_str_z(all[i].name));
+    for (hob_right i = HOB_RIGHT_READ; i <= HOB_RIGHT_ADMIN; i++)
+        if (hob_caller_may(c, i)) hob_jsonw_str(w, hob_str_z(hob_right_name(i)));
     hob_jsonw_array_end(w);
 }
 

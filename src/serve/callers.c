@@ -92,6 +92,17 @@ static row *row_create(hob_callers *c, const hob_token_row *from) {
     return r;
 }
 
+const char *hob_right_name(hob_right right) {
+    switch (right) {
+    case HOB_RIGHT_NONE: return "";
+    case HOB_RIGHT_READ: return "read";
+    case HOB_RIGHT_RUN: return "run";
+    case HOB_RIGHT_APPROVE: return "approve";
+    case HOB_RIGHT_ADMIN: return "admin";
+    }
+    return "";
+}
+
 bool hob_caller_may(const hob_caller *c, hob_right right) {
     return right == HOB_RIGHT_NONE || (c && (c->rights & 1u << right));
 }

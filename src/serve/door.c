@@ -211,8 +211,9 @@ static bool pass_token(hob_web_request *r) {
     if (token.p) r->caller = hob_callers_find(r->web->server->callers, token);
     if (!r->caller) return fail_token(r, sent);
     if (hob_caller_may(r->caller, r->route->right)) return true;
-    hob_web_fail(r, 403, "forbidden", "the token '%.*s' has no right to do this",
-                 HOB_FMT(r->caller->name));
+    hob_web_fail(r, 403, "forbidden",
+                 "this needs the right '%s', which the token '%.*s' does not have",
+                 hob_right_name(r->route->right), HOB_FMT(r->caller->name));
     return false;
 }
 

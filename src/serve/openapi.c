@@ -120,13 +120,9 @@ static void write_id(hob_jsonw *w, const hob_route *route) {
 }
 
 static void write_security(hob_jsonw *w, const hob_route *route) {
-    static const char *const names[] = {
-        [HOB_RIGHT_NONE] = "",           [HOB_RIGHT_READ] = "read",   [HOB_RIGHT_RUN] = "run",
-        [HOB_RIGHT_APPROVE] = "approve", [HOB_RIGHT_ADMIN] = "admin",
-    };
     hob_jsonw_key(w, "security");
     hob_jsonw_raw(w, route->right ? HOB_STR("[{\"bearer\":[]}]") : HOB_STR("[]"));
-    hob_jsonw_kstr_opt(w, "x-hob-right", hob_str_z(names[route->right]));
+    hob_jsonw_kstr_opt(w, "x-hob-right", hob_str_z(hob_right_name(route->right)));
 }
 
 static void write_operation(hob_jsonw *w, const hob_route *route) {

@@ -60,14 +60,8 @@ static int read_secret(reading *rd, const hob_json *row, hob_token_row *out) {
 /* ---- rights and limits -------------------------------------------------------------------------------- */
 
 static int right_named(hob_str word) {
-    static const char *const names[] = {
-        [HOB_RIGHT_READ] = "read",
-        [HOB_RIGHT_RUN] = "run",
-        [HOB_RIGHT_APPROVE] = "approve",
-        [HOB_RIGHT_ADMIN] = "admin",
-    };
-    for (int i = HOB_RIGHT_READ; i < (int)HOB_ARRAY_LEN(names); i++)
-        if (hob_str_eqz(word, names[i])) return i;
+    for (int i = HOB_RIGHT_READ; i <= HOB_RIGHT_ADMIN; i++)
+        if (hob_str_eqz(word, hob_right_name((hob_right)i))) return i;
     return -1;
 }
 
