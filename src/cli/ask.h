@@ -60,16 +60,21 @@ typedef struct hob_text {
     /* several agents, text_team.c */
     char message[32]; /* whose text is printed as it streams; "" = nobody's */
     char named[72];   /* the agent whose name stands above what was printed last */
+    /* not live: the last answer, held until it is the run's, and which agent gave it */
     char answerer[72];
-    hob_buf answer; /* not live: the last answer, held until it is the run's */
+    hob_buf answer;
 } hob_text;
 void hob_text_init(hob_text *t, hob_cli *cli, bool live);
 void hob_text_finish(hob_text *t);
 void hob_text_event(hob_text *t, const hob_event *e);
 void hob_text_end_line(hob_text *t);
+void hob_text_give(hob_text *t); /* the answer that is held, if there is one */
 /* Between the files: */
 void hob_text_print(hob_text *t, hob_str s);
 void hob_text_remark(hob_text *t, hob_tint tint, const char *mark, hob_str text);
+/* The same with the agent's name before it, unless that is empty. */
+void hob_text_tell(hob_text *t, hob_tint tint, const char *mark, hob_str agent, hob_str text);
+void hob_text_hold(hob_text *t, hob_str agent, hob_str text); /* this is the answer, so far */
 void hob_text_join(const hob_json *content, hob_buf *out, bool *calls);
 /* text_team.c: an event of an agent of a workflow. False: it says the same whoever does it. */
 bool hob_text_team(hob_text *t, hob_str agent, hob_event_type type, const hob_json *d);

@@ -94,6 +94,7 @@ static void tell_ending(hob_printer *p, const hob_result *r) {
 
 int hob_printer_result(hob_printer *p, const hob_result *r) {
     hob_str text = hob_result_text(r);
+    hob_text_give(&p->text); /* a run that waits has not ended */
     if (p->format == HOB_FORMAT_TEXT && !p->text.live && !p->text.printed && text.n) {
         hob_out_add(&p->cli->out, text); /* the limit came before an answer without calls did */
         if (text.p[text.n - 1] != '\n') hob_out_add(&p->cli->out, HOB_STR("\n"));
@@ -160,7 +161,7 @@ static void write_result(hob_buf *out, const char *status, const hob_error *err,
 int hob_printer_failed(hob_printer *p, const char *status, const hob_error *err,
                        const char *session) {
     hob_buf b;
-    hob_text_end_line(&p->text);
+    hob_text_give(&p->text);
     if (err) hob_tell_error(p->cli, err);
     if (p->format != HOB_FORMAT_TEXT) {
         hob_buf_init(&b, RESULT_MAX);

@@ -3,11 +3,14 @@
  * error.
  *
  * On a terminal text appears as it streams. Into a pipe or file goes only what is the answer: a
- * message is written there when it is whole and asks for no tools; what the model says before a
- * tool call is a remark. So `hob -p … | …` never sees the same text twice after a retry. When a run
- * ends badly, the part of an answer that had arrived is written all the same.
+ * message is held when it is whole and asks for no tools, and written when the run ends: until then
+ * the end of a task in the background, or another agent, may bring a later one. What the model says
+ * before that is a remark. So `hob -p … | …` never sees the same text twice after a retry. When a
+ * run ends badly, the part of an answer that had arrived is written all the same.
  */
 #include "cli/ask.h"
+
+#include <stdio.h>
 
 #define HELD_MAX (32u << 20)
 #define SUMMARY_COLUMNS 100
@@ -40,6 +43,37 @@ void hob_text_remark(hob_text *t, hob_tint tint, const char *mark, hob_str text)
     hob_tell_line(t->cli, tint, mark, text);
 }
 
+void hob_text_tell(hob_text *t, hob_tint tint, const char *mark, hob_str agent, hob_str text) {
+    hob_buf b;
+    hob_buf_init(&b, HELD_MAX);
+    if (agent.n) hob_buf_addf(&b, "%.*s: ", HOB_FMT(agent));
+    hob_buf_add(&b, text);
+    hob_text_remark(t, tint, mark, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+/* It was not the last. */
+static void give_way(hob_text *t) {
+    hob_str agent = hob_str_z(t->answerer);
+    if (t->answer.n)
+        hob_text_tell(t, HOB_TINT_DIM, agent.n ? ">" : " ", agent, hob_buf_str(&t->answer));
+    hob_buf_reset(&t->answer);
+}
+
+void hob_text_hold(hob_text *t, hob_str agent, hob_str text) {
+    give_way(t);
+    hob_buf_add(&t->answer, text);
+    snprintf(t->answerer, sizeof t->answerer, "%.*s", HOB_FMT(agent));
+}
+
+void hob_text_give(hob_text *t) {
+    hob_text_print(t, hob_buf_str(&t->answer));
+    hob_buf_reset(&t->answer);
+    hob_text_end_line(t);
+}
+
 /* ---- the model's text ------------------------------------------------------------------------ */
 
 static void on_delta(hob_text *t, const hob_json *d) {
@@ -64,10 +98,9 @@ static void on_message(hob_text *t, const hob_json *d) {
     hob_str text = hob_buf_str(&all), shown = hob_buf_str(&t->held);
     if (t->live)
         hob_text_print(t, hob_str_starts(text, shown) ? hob_str_skip(text, shown.n) : HOB_STR(""));
-    else if (!calls)
-        hob_text_print(t, text);
-    else if (text.n)
-        hob_text_remark(t, HOB_TINT_DIM, " ", text);
+    else
+        hob_text_hold(t, HOB_STR(""), text);
+    if (calls) give_way(t);
     hob_text_end_line(t);
     hob_buf_reset(&t->held);
     hob_buf_finish(&all);
@@ -83,9 +116,9 @@ static void on_discarded(hob_text *t, const hob_json *d) {
 
 static void on_finished(hob_text *t) {
     hob_text_team_finished(t);
-    if (!t->live)
-        hob_text_print(t, hob_buf_str(&t->held)); /* not empty only when an answer was cut off */
-    hob_text_end_line(t);
+    if (!t->live && t->held.n) /* an answer was cut off */
+        hob_text_hold(t, HOB_STR(""), hob_buf_str(&t->held));
+    hob_text_give(t);
     hob_buf_reset(&t->held);
 }
 

@@ -57,35 +57,15 @@ static void on_discarded(hob_text *t, const hob_json *d) {
 
 /* ---- into a pipe ------------------------------------------------------------------------------- */
 
-static void tell(hob_text *t, hob_tint tint, const char *mark, hob_str agent, hob_str text) {
-    hob_buf b;
-    hob_buf_init(&b, HELD_MAX);
-    hob_buf_addf(&b, "%.*s: ", HOB_FMT(agent));
-    hob_buf_add(&b, text);
-    hob_text_remark(t, tint, mark, hob_buf_str(&b));
-    hob_buf_finish(&b);
-}
-
-/* It was not the last. */
-static void give_way(hob_text *t) {
-    if (t->answer.n) tell(t, HOB_TINT_DIM, ">", hob_str_z(t->answerer), hob_buf_str(&t->answer));
-    hob_buf_reset(&t->answer);
-}
-
 static void on_held_message(hob_text *t, hob_str agent, hob_str text, bool calls) {
     if (!text.n) return;
-    if (calls) {
-        tell(t, HOB_TINT_DIM, " ", agent, text);
-        return;
-    }
-    give_way(t);
-    hob_buf_add(&t->answer, text);
-    snprintf(t->answerer, sizeof t->answerer, "%.*s", HOB_FMT(agent));
+    if (calls)
+        hob_text_tell(t, HOB_TINT_DIM, " ", agent, text);
+    else
+        hob_text_hold(t, agent, text);
 }
 
 void hob_text_team_finished(hob_text *t) {
-    hob_text_print(t, hob_buf_str(&t->answer));
-    hob_buf_reset(&t->answer);
     t->message[0] = t->named[0] = 0;
 }
 
@@ -107,7 +87,7 @@ static void on_tool_started(hob_text *t, hob_str agent, const hob_json *d) {
     hob_buf b;
     hob_buf_init(&b, 8192);
     hob_show_call(&b, hob_json_get_str(d, "tool"), hob_json_get(d, "args"), SUMMARY_COLUMNS);
-    tell(t, HOB_TINT_BLUE, "*", agent, hob_buf_str(&b));
+    hob_text_tell(t, HOB_TINT_BLUE, "*", agent, hob_buf_str(&b));
     hob_buf_finish(&b);
 }
 

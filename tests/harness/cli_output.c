@@ -14,6 +14,12 @@
 /* `read` calls the tool, `partial` breaks in the middle, anything else is echoed. */
 #define SCRIPT                                                                                     \
     "{'rules': ["                                                                                  \
+    " {'when': {'system': 'work as a sub-agent'}, 'reply': [{'delay_ms': 50}, {'text': 'x'}]},"    \
+    " {'when': {'user': 'behind', 'step': 1}, 'reply': [{'tool': 'task',"                          \
+    "  'args': {'agent': 'general', 'prompt': 'p', 'background': true}}]},"                        \
+    " {'when': {'user': 'behind', 'step': 2}, 'reply': [{'text': 'it has begun'}]},"               \
+    " {'when': {'user': {'contains': 'A task in the background has ended'}},"                      \
+    "  'reply': [{'text': 'now it is done'}]},"                                                    \
     " {'when': {'user': 'use it', 'step': 1}, 'reply': [{'text': 'Let me see.'},"                  \
     "  {'tool': 'read', 'args': {'path': 'notes.txt'}}]},"                                         \
     " {'when': {'user': 'use it'}, 'reply': [{'text': 'It says {{result}}'}]},"                    \
@@ -42,6 +48,13 @@ static void test_cli_output__text_has_only_the_answer(void **state) {
     assert_false(hob_test_out_has(c, "Let me see."));
     assert_err_has(c, "Let me see.");
     assert_err_has(c, "* read notes.txt");
+}
+
+static void test_cli_output__a_task_in_the_background_leaves_one_answer(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, NULL, "-p", MODEL, "behind"), 0);
+    assert_out(c, "now it is done\n");
+    assert_err_has(c, "it has begun");
 }
 
 static void test_cli_output__quiet_says_nothing_but_the_answer(void **state) {
@@ -217,6 +230,7 @@ static void test_cli_output__a_long_line_into_a_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_cli_output__text_has_only_the_answer),
+        TEST(test_cli_output__a_task_in_the_background_leaves_one_answer),
         TEST(test_cli_output__quiet_says_nothing_but_the_answer),
         TEST(test_cli_output__a_retry_is_visible_and_its_text_not_doubled),
         TEST(test_cli_output__a_failed_run_keeps_the_partial_text),
