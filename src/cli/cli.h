@@ -126,6 +126,8 @@ int hob_cli_config(hob_cli *cli, bool trust, hob_error *err);
 int hob_cli_start(hob_cli *cli, bool trust, hob_error *err);
 /* The same with a loop of this kind; with its own thread signals are the command's business. */
 int hob_cli_start_as(hob_cli *cli, hob_loop_mode loop, bool trust, hob_error *err);
+/* Configuration and runtime, which reads it as long as it lives: both are made anew when they are needed again. */
+void hob_cli_forget(hob_cli *cli);
 void hob_cli_stop(hob_cli *cli);
 int hob_cli_check_store(hob_cli *cli, hob_error *err); /* open.c: is there a place for sessions? */
 /* A user without an application is one of hob's own. */

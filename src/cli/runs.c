@@ -7,7 +7,7 @@
 
 typedef struct runs_opts {
     hob_common common;
-    bool json, all;
+    bool json, all, trust;
     int64_t limit;
     const char *cursor, *session, *status, *app, *user;
 } runs_opts;
@@ -22,6 +22,8 @@ static const hob_opt table[] = {
     {0, "cursor", HOB_OPT_TEXT, AT(cursor), "CURSOR", "list: go on from here"},
     {0, "app", HOB_OPT_TEXT, AT(app), "NAME", "list: of this application"},
     {0, "user", HOB_OPT_TEXT, AT(user), "ID", "list: of this user of it (--app, else hob)"},
+    {0, "trust", HOB_OPT_FLAG, AT(trust), NULL,
+     "resume: trust this folder's settings, for this run"},
     HOB_COMMON_OPTS(runs_opts),
 };
 static const hob_opts opts = {table, HOB_ARRAY_LEN(table)};
@@ -186,7 +188,8 @@ static int session_of_run(doing *d, char **out, hob_error *err) {
 static int resume(void *job, hob_error *err) {
     doing *d = job;
     hob_rest none = {.literal = SIZE_MAX};
-    hob_ask ask = {.common = d->o->common, .print = d->o->json, .cont = !d->wanted};
+    hob_ask ask = {
+        .common = d->o->common, .print = d->o->json, .cont = !d->wanted, .trust = d->o->trust};
     char *session = NULL;
     int code = HOB_OK;
     if (d->wanted) code = session_id(d->cli, d->wanted, &session, err);
@@ -214,7 +217,7 @@ static int dispatch(hob_cli *cli, const runs_opts *o, const hob_words *w, hob_er
     d.wanted = rest.n ? rest.at[0] : NULL;
     d.of.app_name = hob_cli_app(o->app, o->user);
     d.of.user_id = o->user;
-    int code = hob_cli_start(cli, false, err);
+    int code = hob_cli_start(cli, o->trust, err);
     return code < 0 ? code : v->run(&d, err);
 }
 

@@ -136,12 +136,16 @@ int hob_cli_start(hob_cli *cli, bool trust, hob_error *err) {
     return hob_cli_start_as(cli, HOB_LOOP_HOST, trust, err);
 }
 
-void hob_cli_stop(hob_cli *cli) {
+void hob_cli_forget(hob_cli *cli) {
     hob_signals_runtime(NULL);
     hob_runtime_destroy(cli->rt);
     hob_config_destroy(cli->config);
     cli->rt = NULL;
     cli->config = NULL;
+}
+
+void hob_cli_stop(hob_cli *cli) {
+    hob_cli_forget(cli);
     hob_out_flush(&cli->out);
     hob_set_log_sink(NULL, HOB_LOG_ERROR, NULL);
 }

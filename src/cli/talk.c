@@ -191,9 +191,7 @@ static void converse(hob_talk *t) {
 static void settle_trust(hob_talk *t, hob_ask *a) {
     if (a->trust) return;
     a->trust = hob_cli_trusts(t->cli) || hob_cli_ask_trust(t->cli);
-    if (!a->trust) return;
-    hob_config_destroy(t->cli->config);
-    t->cli->config = NULL;
+    if (a->trust) hob_cli_forget(t->cli); /* `hob runs` has looked for the run with it */
 }
 
 static int open_session(hob_talk *t, hob_ask *a, bool prompted, hob_error *err) {

@@ -53,6 +53,48 @@ static void test_cli_trust__sec_04_a_run_on_its_own_takes_only_the_flag(void **s
     assert_out(c, "<say hello>\n");
 }
 
+/* A run of an agent of this folder that waits for an approval. */
+static void leave_open(hob_test_cli *c) {
+    hob_test_quoted_file(
+        c, "w.json",
+        "{'rules':[{'when':{'step':1},'reply':[{'tool':'write',"
+        "'args':{'path':'w.txt','content':'x'}}]}],'otherwise':[{'text':'done'}]}");
+    hob_test_mkdir(&c->folder, ".hob/agents");
+    hob_test_file(&c->folder, ".hob/agents/pen.yaml",
+                  HOB_STR("name: pen\ndescription: d\nkind: sequential\nagents:\n"
+                          "  - {name: nib, description: n, prompt: I write}\n"));
+    c->terminal = true;
+    HOB_START(c, "-m", "scripted:w.json", "--session-id", "open", "--agent", "pen", "--trust",
+              "go");
+    hob_test_until(c, "or why not: ");
+    hob_test_send(c, "\004");
+    assert_int_equal(hob_test_end(c), 0);
+    c->terminal = false;
+}
+
+static void test_cli_trust__a_resumed_run_takes_the_flag_too(void **state) {
+    hob_test_cli *c = *state;
+    leave_open(c);
+    assert_int_equal(HOB_RUN(c, NULL, "runs", "resume", "open"), 7);
+    assert_err_has(c, "give --trust");
+    assert_int_equal(HOB_RUN(c, NULL, "runs", "resume", "open", "--trust"), 5);
+    assert_err_has(c, "a call waits for an approval");
+}
+
+static void test_cli_trust__a_run_resumed_at_a_terminal_uses_what_is_remembered(void **state) {
+    hob_test_cli *c = *state;
+    leave_open(c);
+    give(c);
+    c->terminal = true;
+    HOB_START(c, "runs", "resume", "open");
+    hob_test_until(c, "or why not: ");
+    hob_test_send(c, "y\n");
+    hob_test_until(c, "done");
+    hob_test_send(c, "\004");
+    assert_int_equal(hob_test_end(c), 0);
+    assert_str(hob_test_content(&c->folder, "w.txt"), "x");
+}
+
 static void test_cli_trust__a_conversation_asks_once(void **state) {
     hob_test_cli *c = *state;
     c->terminal = true;
@@ -111,6 +153,8 @@ int main(void) {
         T(a_conversation_asks_once),
         T(anything_but_yes_is_no),
         T(nothing_to_trust_is_not_asked_about),
+        T(a_resumed_run_takes_the_flag_too),
+        T(a_run_resumed_at_a_terminal_uses_what_is_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
