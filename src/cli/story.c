@@ -29,20 +29,38 @@ static void tell(hob_cli *cli, hob_tint tint, const char *mark, hob_str text) {
     }
 }
 
-static void on_message(hob_cli *cli, const hob_json *d, hob_tint tint, const char *mark) {
+/* Whose it is, when several agents work in one run. */
+static void add_agent(hob_buf *out, hob_str agent) {
+    if (!agent.n) return;
+    hob_show_line(out, agent, 64);
+    hob_buf_addz(out, ": ");
+}
+
+static void tell_words(hob_cli *cli, hob_tint tint, const char *mark, hob_str agent, hob_str text) {
+    hob_buf b;
+    hob_buf_init(&b, STORY_MAX);
+    add_agent(&b, agent);
+    hob_buf_add(&b, text);
+    tell(cli, tint, mark, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+static void on_message(hob_cli *cli, const hob_json *d, hob_tint tint, const char *mark,
+                       hob_str agent) {
     hob_buf b;
     hob_buf_init(&b, STORY_MAX);
     add_text(hob_json_get(d, "content"), &b);
     hob_str text = hob_str_trim(hob_buf_str(&b));
-    if (text.n) tell(cli, tint, mark, text);
+    if (text.n) tell_words(cli, tint, mark, agent, text);
     if (hob_str_eqz(hob_json_get_str(d, "stop"), "aborted"))
         tell(cli, HOB_TINT_YELLOW, "!", HOB_STR("cut off"));
     hob_buf_finish(&b);
 }
 
-static void on_started(hob_cli *cli, const hob_json *d) {
+static void on_started(hob_cli *cli, const hob_json *d, hob_str agent) {
     hob_buf b;
     hob_buf_init(&b, 8192);
+    add_agent(&b, agent);
     hob_show_call(&b, hob_json_get_str(d, "tool"), hob_json_get(d, "args"), COLUMNS);
     if (hob_json_get_bool(d, "again", false)) hob_buf_addz(&b, "  (again)");
     tell(cli, HOB_TINT_BLUE, "*", hob_buf_str(&b));
@@ -131,13 +149,14 @@ static void on_state(hob_cli *cli, const hob_json *d) {
 void hob_story_event(hob_cli *cli, const hob_json *event) {
     const hob_json *d = hob_json_get(event, "data");
     hob_str type = hob_json_get_str(event, "type"), entry = hob_json_get_str(event, "entry");
+    hob_str agent = hob_json_get_str(event, "agent"), nobody = HOB_STR("");
     if (cli->verbose && entry.n)
         hob_out_addf(&cli->out, "%s%.*s%s\n", hob_tint_on(cli->out_color, HOB_TINT_DIM),
                      HOB_FMT(entry), hob_tint_off(cli->out_color));
-    if (hob_str_eqz(type, "user_message")) on_message(cli, d, HOB_TINT_BOLD, ">");
-    if (hob_str_eqz(type, "steer_delivered")) on_message(cli, d, HOB_TINT_BOLD, ">");
-    if (hob_str_eqz(type, "assistant_message")) on_message(cli, d, HOB_TINT_GREEN, "-");
-    if (hob_str_eqz(type, "tool_started")) on_started(cli, d);
+    if (hob_str_eqz(type, "user_message")) on_message(cli, d, HOB_TINT_BOLD, ">", nobody);
+    if (hob_str_eqz(type, "steer_delivered")) on_message(cli, d, HOB_TINT_BOLD, ">", nobody);
+    if (hob_str_eqz(type, "assistant_message")) on_message(cli, d, HOB_TINT_GREEN, "-", agent);
+    if (hob_str_eqz(type, "tool_started")) on_started(cli, d, agent);
     if (hob_str_eqz(type, "tool_finished")) on_finished(cli, d);
     if (hob_str_eqz(type, "state_changed")) on_state(cli, d);
     if (hob_str_eqz(type, "run_finished")) on_run_finished(cli, d);
@@ -145,7 +164,7 @@ void hob_story_event(hob_cli *cli, const hob_json *event) {
         on_note(cli, "asked for an approval: ", hob_json_get_str(d, "tool"));
     if (hob_str_eqz(type, "child_started")) on_child(cli, d, "started");
     if (hob_str_eqz(type, "child_finished")) on_child(cli, d, "ended");
-    if (hob_str_eqz(type, "child_reported")) on_message(cli, d, HOB_TINT_BOLD, ">");
+    if (hob_str_eqz(type, "child_reported")) on_message(cli, d, HOB_TINT_BOLD, ">", nobody);
     if (hob_str_eqz(type, "turn_discarded"))
         on_note(cli, "discarded: ", hob_json_get_str(d, "reason"));
     if (hob_str_eqz(type, "retry_scheduled"))

@@ -72,6 +72,26 @@ static void test_harness_cli_team__events_say_whose_they_are(void **state) {
     assert_str(hob_json_get_str(hob_test_line(c, -1), "text"), "both sides");
 }
 
+static void check_story(hob_test_cli *c) {
+    assert_out_has(c, "> go\n");
+    assert_out_has(c, "- left: I look.\n");
+    assert_out_has(c, "* left: read a.txt\n");
+    assert_out_has(c, "- left: the left side of it\n");
+    assert_out_has(c, "- right: the right side of it\n");
+    assert_out_has(c, "- editor: both sides\n");
+}
+
+static void test_harness_cli_team__what_is_stored_says_who_spoke(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, NULL, ARGS, "--json", "--session-id", "told"), 0);
+    char *run = hob_dupz(hob_json_get_str(hob_test_line(c, -1), "run_id"));
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "show", "told"), 0);
+    check_story(c);
+    assert_int_equal(HOB_RUN(c, NULL, "runs", "show", run), 0);
+    check_story(c);
+    hob_free(run);
+}
+
 /* Rules of the folder, where it is and which skills there are hold for all; a skill's list only for those who can load it. */
 static void test_harness_cli_team__agents_see_what_stands_around_them(void **state) {
     hob_test_cli *c = *state;
@@ -105,6 +125,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_harness_cli_team__into_a_pipe_goes_the_last_answer,
                                         setup, hob_test_cli_teardown),
         cmocka_unit_test_setup_teardown(test_harness_cli_team__a_terminal_shows_who_speaks, setup,
+                                        hob_test_cli_teardown),
+        cmocka_unit_test_setup_teardown(test_harness_cli_team__what_is_stored_says_who_spoke, setup,
                                         hob_test_cli_teardown),
         cmocka_unit_test_setup_teardown(test_harness_cli_team__events_say_whose_they_are, setup,
                                         hob_test_cli_teardown),
