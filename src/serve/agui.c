@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { TRIES = 100, PAUSE_MS = 50 }; /* for a run that an earlier step began */
+enum { PAUSE_MS = 200 }; /* for a run whose end was told and that is not quite over */
 
 typedef struct visit {
     hob_web_request *r;
@@ -80,7 +80,7 @@ static void drop_tools(void *tools) {
 
 /* Tools of the client that the session does not have yet; a name that is taken stays what it is. */
 static int add_tools(visit *v, hob_error *err) {
-    hob_agui_tools *tools;
+    hob_agui_tools *tools = NULL;
     size_t added = 0;
     if (!hob_agui_input_tool_count(v->in)) return HOB_OK;
     int rc = hob_agui_tools_create(v->in, &tools, err);
@@ -89,9 +89,9 @@ static int add_tools(visit *v, hob_error *err) {
         added += rc >= 0;
         if (rc == HOB_EEXIST) rc = HOB_OK;
     }
-    if (rc >= 0 && added)
+    if (added) /* those stay the session's, also when one after them was refused */
         hob_room_give(v->room, tools, drop_tools);
-    else if (rc >= 0)
+    else
         hob_agui_tools_destroy(tools);
     return rc;
 }
@@ -139,17 +139,19 @@ static int look(visit *v, hob_error *err) {
 
 /* ---- doing what the plan says ------------------------------------------------------------------------------------------ */
 
+/* A run that goes on is the client's to wait for: a worker that did would be missing for others. */
+static int update(visit *v, const hob_agui_step *step, hob_error *err) {
+    int rc = hob_session_tool_update(v->s, step->call, step->update, step->content, err);
+    if (rc != HOB_EBUSY || hob_session_wait(v->s, PAUSE_MS, NULL, NULL) < 0) return rc;
+    return hob_session_tool_update(v->s, step->call, step->update, step->content, err);
+}
+
 /* Said before is said: a client may send its answers again. */
 static int take_step(visit *v, const hob_agui_step *step, hob_error *err) {
-    int rc = HOB_OK;
-    if (hob_agui_plan_todo(v->plan) == HOB_AGUI_DO_ANSWER)
-        rc = hob_session_confirm_tool_use(v->s, step->call, step->verdict, step->reason, err);
-    else
-        for (int i = 0; i < TRIES; i++) {
-            rc = hob_session_tool_update(v->s, step->call, step->update, step->content, err);
-            if (rc != HOB_EBUSY || hob_hub_stopping(hob_api_hub(v->r))) break;
-            hob_session_wait(v->s, PAUSE_MS, NULL, NULL); /* what an earlier one began */
-        }
+    bool answers = hob_agui_plan_todo(v->plan) == HOB_AGUI_DO_ANSWER;
+    int rc = answers
+                 ? hob_session_confirm_tool_use(v->s, step->call, step->verdict, step->reason, err)
+                 : update(v, step, err);
     return rc == HOB_EEXIST || rc == HOB_ENOENT ? HOB_OK : rc;
 }
 

@@ -10,6 +10,7 @@ static const char script[] =
     "{'path':'a.txt','content':'b'}}]},"
     "{'when':{'user':'colour','step':1},'reply':[{'tool':'pick_colour','args':{'of':'sky'}}]},"
     "{'when':{'tool':'pick_colour'},'reply':[{'text':'it is {{result}}'}]},"
+    "{'when':{'user':'slow'},'reply':[{'delay_ms':3000},{'text':'at last'}]},"
     "{'when':{'user':'hang'},'reply':[{'text':'so far'},{'wait':true}]}],"
     "'otherwise':[{'text':'hello there'}]}";
 
@@ -278,30 +279,70 @@ static void test_serve_agui__an_approval_is_an_interrupt_that_is_resumed(void **
     assert_str(hob_test_content(&d->folder, "a.txt"), "b");
 }
 
-static void test_serve_agui__a_tool_of_the_client_is_answered_in_the_next_input(void **state) {
-    desk *d = *state;
-    static const char tools[] =
-        ",'tools':[{'name':'pick_colour','description':'asks','parameters':{'type':'object',"
-        "'properties':{'of':{'type':'string'}}}}]";
-    char call[100], messages[1000];
-    tail *t = begin(d, "/agui/default", input("t1", "r1", SAY("u1", "colour"), tools));
+static const char colour_tool[] =
+    ",'tools':[{'name':'pick_colour','description':'asks','parameters':{'type':'object',"
+    "'properties':{'of':{'type':'string'}}}}]";
+
+/* A run that ends with a call of the client's tool; the messages of an input that answers it. */
+static void ask_colour(desk *d, char *messages, size_t cap) {
+    char call[100];
+    tail *t = begin(d, "/agui/default", input("t1", "r1", SAY("u1", "colour"), colour_tool));
     const char *all = types(t);
     assert_non_null(strstr(all, "TOOL_CALL_START "));
     assert_null(strstr(all, "TOOL_CALL_RESULT "));
     assert_string_equal(field(t, "type"), "RUN_FINISHED");
     snprintf(call, sizeof call, "%s", field(t, "outcome.pendingToolCallIds.0"));
     tail_close(t);
-    snprintf(messages, sizeof messages,
+    snprintf(messages, cap,
              SAY("u1", "colour") ",{'id':'m','role':'assistant','toolCalls':[{'id':'%s','type':"
                                  "'function','function':{'name':'pick_colour','arguments':'{}'}}]},"
                                  "{'id':'x','role':'tool','toolCallId':'%s','content':'blue'}",
              call, call);
-    t = begin(d, "/agui/default", input("t1", "r2", messages, tools));
-    char text[100] = "";
+}
+
+static void test_serve_agui__a_tool_of_the_client_is_answered_in_the_next_input(void **state) {
+    desk *d = *state;
+    char messages[1000], text[100] = "";
+    ask_colour(d, messages, sizeof messages);
+    tail *t = begin(d, "/agui/default", input("t1", "r2", messages, colour_tool));
     while (tail_next(t))
         if (!strcmp(field(t, "type"), "TEXT_MESSAGE_CONTENT")) strcat(text, field(t, "delta"));
     assert_string_equal(text, "it is blue");
     tail_close(t);
+}
+
+/* The run would be over in three seconds: no worker waits for it. */
+static void test_serve_agui__a_result_that_comes_during_a_run_is_refused(void **state) {
+    desk *d = *state;
+    char messages[1000];
+    desk_session(d, "t1");
+    ask_colour(d, messages, sizeof messages);
+    desk_prompt(d, "t1", "slow");
+    assert_int_equal(desk_post(d, input("t1", "r2", messages, colour_tool), "/agui/default"), 409);
+    assert_string_equal(client_field(&d->c, "error.code"), "HOB_EBUSY");
+}
+
+/* Nothing of the tools is lost then (a leak shows under ASan), and those before the refused one are there. */
+static void test_serve_agui__a_tool_that_says_too_much_is_refused(void **state) {
+    desk *d = *state;
+    char messages[1000];
+    hob_buf b;
+    hob_buf_init(&b, 1 << 20);
+    for (int before = 0; before < 2; before++) {
+        hob_buf_reset(&b);
+        hob_buf_addz(&b, "{'protocolVersion':'1.0','threadId':'t1','runId':'r0','messages':[" SAY(
+                             "u0", "hi") "],'context':[],'state':{},'forwardedProps':{},'tools':[");
+        if (before)
+            hob_buf_addz(&b, "{'name':'pick_colour','description':'asks','parameters':{'type':"
+                             "'object'}},");
+        hob_buf_addz(&b, "{'name':'long','parameters':{'type':'object'},'description':'");
+        for (int i = 0; i < 70000; i++) hob_buf_addc(&b, 'x');
+        hob_buf_addz(&b, "'}]}");
+        int status = desk_post(d, hob_buf_z(&b), "/agui/default");
+        if (status != 400 && status != 413) fail_msg("%d", status);
+    }
+    hob_buf_finish(&b);
+    ask_colour(d, messages, sizeof messages);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_agui__##name, setup, teardown)
@@ -321,6 +362,8 @@ int main(void) {
         T(a_thread_id_is_enough_to_connect),
         T(an_approval_is_an_interrupt_that_is_resumed),
         T(a_tool_of_the_client_is_answered_in_the_next_input),
+        T(a_result_that_comes_during_a_run_is_refused),
+        T(a_tool_that_says_too_much_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
