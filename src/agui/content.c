@@ -96,7 +96,8 @@ static void write_image(hob_jsonw *w, hob_str type, hob_str data, hob_str id) {
 static void write_unusable(hob_jsonw *w, const hob_json *part, hob_str id) {
     char text[120];
     hob_str kind = hob_json_get_str(part, "type");
-    snprintf(text, sizeof text, "[attachment left out: %.*s]", HOB_FMT(hob_str_first(kind, 40)));
+    snprintf(text, sizeof text, "[attachment left out: %.*s]",
+             HOB_FMT(hob_str_first(kind, hob_utf8_prefix(kind, 40))));
     hob_agui_write_text_block(w, hob_str_z(text), id);
 }
 
