@@ -277,23 +277,36 @@ static void on_eof(hob_conn *c) {
     hob_io_want(c->io, c->state == HOB_CONN_ANSWER ? HOB_IO_WRITE : 0);
 }
 
+/* Until the next request has its turn. */
+static void listen_later(hob_conn *c) {
+    hob_io_want(c->io, c->out.n ? HOB_IO_WRITE : 0);
+}
+
 static void on_bytes(hob_conn *c, hob_str bytes) {
     int64_t now = hob_loop_now(c->web->loop);
     if (c->state == HOB_CONN_LINGER) return;
     if (c->state == HOB_CONN_HEAD && !c->in.n) hob_conn_until(c, now + HOB_WEB_HEAD_MS);
     if (c->state == HOB_CONN_BODY) hob_conn_until(c, HOB_MIN(now + HOB_WEB_BODY_MS, c->limit));
-    hob_buf_add(&c->in, bytes);
+    if (hob_buf_add(&c->in, bytes) < 0) { /* what is lost once makes nonsense of the rest */
+        hob_conn_close(c);
+        return;
+    }
     if (c->state != HOB_CONN_STREAM && c->state != HOB_CONN_WORK) {
         hob_conn_run(c);
         return;
     }
     /* The next request already: it waits, and we stop listening when it is long. */
-    if (c->in.n > HOB_HEAD_MAX) hob_io_want(c->io, c->out.n ? HOB_IO_WRITE : 0);
+    if (c->in.n > HOB_HEAD_MAX) listen_later(c);
 }
 
-/* False: closed, or somebody else's turn. */
+/* No more than there is room for: the rest waits in the socket. False: closed, or somebody else's turn. */
 static bool read_once(hob_conn *c) {
-    ssize_t n = recv(c->fd, c->web->scratch, sizeof c->web->scratch, MSG_DONTWAIT);
+    size_t room = HOB_MIN(sizeof c->web->scratch, HOB_WEB_IN_MAX - c->in.n);
+    if (!room) {
+        listen_later(c);
+        return true;
+    }
+    ssize_t n = recv(c->fd, c->web->scratch, room, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return true;
     if (n < 0) {
         hob_conn_close(c);

@@ -131,6 +131,43 @@ static void test_serve_conn__requests_may_come_before_the_answers(void **state) 
     hob_buf_finish(&in);
 }
 
+static size_t count(hob_str all, hob_str text) {
+    size_t n = 0;
+    for (ptrdiff_t at; (at = hob_str_find(all, text)) >= 0; n++)
+        all = hob_str_skip(all, (size_t)at + text.n);
+    return n;
+}
+
+/* More than a connection keeps: what has no room waits in the socket. */
+static void test_serve_conn__many_requests_may_wait_behind_one_at_work(void **state) {
+    webd *d = *state;
+    char padding[1001];
+    hob_buf b, in = {.max = 0};
+    webd_answer a;
+    memset(padding, 'x', 1000);
+    padding[1000] = 0;
+    hob_buf_init(&b, 1 << 20);
+    for (int i = 0; i < 135; i++) {
+        if (i % 45 == 0) hob_buf_addf(&b, "GET /block HTTP/1.1\r\n%s" WEBD_AUTH "\r\n", d->host);
+        hob_buf_addf(&b, "GET /ping HTTP/1.1\r\n%sX: %s\r\n\r\n", d->host, padding);
+    }
+    hob_buf_addf(&b, "GET /item/a/b HTTP/1.1\r\n%sConnection: close\r\n" WEBD_AUTH "\r\n", d->host);
+    int fd = webd_connect(d);
+    webd_send(fd, hob_buf_str(&b));
+    for (int i = 0; i < 3; i++) {
+        webd_wait(webd_blocked() == 1);
+        webd_call(d, "GET /ping", NULL, NULL, &a); /* the server has read what it reads */
+        webd_answer_finish(&a);
+        webd_release(1);
+    }
+    assert_true(webd_read_until(fd, &in, "\"part\":\"b\"}"));
+    assert_int_equal(count(hob_buf_str(&in), HOB_STR("pong")), 135);
+    assert_int_equal(count(hob_buf_str(&in), HOB_STR("released")), 3);
+    close(fd);
+    hob_buf_finish(&b);
+    hob_buf_finish(&in);
+}
+
 static void test_serve_conn__a_body_may_come_byte_by_byte(void **state) {
     webd *d = *state;
     hob_str body = HOB_STR("5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n");
@@ -364,6 +401,7 @@ int main(void) {
         T(long_heads_are_refused_before_they_end),
         T(broken_chunks_end_the_connection),
         T(requests_may_come_before_the_answers),
+        T(many_requests_may_wait_behind_one_at_work),
         T(a_body_may_come_byte_by_byte),
         T(who_is_refused_need_not_send_the_body),
         T(a_refusal_reaches_who_is_still_sending),
