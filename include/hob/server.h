@@ -73,7 +73,8 @@ HOB_API int hob_server_create(hob_runtime *rt, const hob_server_opts *o, hob_ser
                               hob_error *err);
 /* "http://127.0.0.1:40213/", NUL-terminated, cut at cap; returns the full length. */
 HOB_API int hob_server_url(const hob_server *s, char *buf, size_t cap);
-/* Reads the token file again. On failure the callers stay as they are. */
+/* Reads the token file again, and ends the streams of callers that are no longer in it or changed. On failure the
+ * callers stay as they are. */
 HOB_API int hob_server_reload(hob_server *s, hob_error *err);
 /* Takes no more requests, lets go of its sessions (runs under way stay resumable), ends the streams. Waits for handlers
  * at most timeout_ms, then cuts them off. Not inside on_log. */

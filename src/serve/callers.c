@@ -24,6 +24,8 @@ struct hob_caller_use {
 typedef struct row {
     hob_caller caller; /* first: a hob_caller is its row */
     atomic_int refs;
+    atomic_bool gone; /* no longer in force */
+    bool kept;        /* replacing: the new set has it, too. Under the set's lock */
     unsigned char digest[32];
 } row;
 
@@ -101,6 +103,10 @@ const char *hob_right_name(hob_right right) {
     case HOB_RIGHT_ADMIN: return "admin";
     }
     return "";
+}
+
+bool hob_caller_gone(const hob_caller *c) {
+    return atomic_load(&row_of(c)->gone);
 }
 
 bool hob_caller_may(const hob_caller *c, hob_right right) {
@@ -195,9 +201,33 @@ static int collect(const hob_token_row *from, void *user) {
     return HOB_OK;
 }
 
+static bool says_same(const row *a, const row *b) {
+    const hob_caller *x = &a->caller, *y = &b->caller;
+    return !memcmp(a->digest, b->digest, sizeof a->digest) && hob_str_eq(x->name, y->name) &&
+           hob_str_eq(x->tenant, y->tenant) && hob_str_eq(x->principal, y->principal) &&
+           x->rights == y->rights && hob_str_eq(x->max_mode, y->max_mode) &&
+           !memcmp(x->limits, y->limits, sizeof x->limits) && x->per_minute == y->per_minute;
+}
+
+/* The old row in place of a new one that says the same: what goes on under it goes on. */
+static void keep_old(const rows *old, row **fresh) {
+    for (size_t i = 0; i < old->n; i++) {
+        if (!says_same(old->at[i], *fresh)) continue;
+        hob_caller_unref(&(*fresh)->caller);
+        hob_caller_ref(&old->at[i]->caller);
+        *fresh = old->at[i];
+        (*fresh)->kept = true;
+        return;
+    }
+}
+
 static void put_in_force(hob_callers *c, rows *fresh) {
     pthread_mutex_lock(&c->lock);
     rows old = c->in_force;
+    for (size_t i = 0; i < old.n; i++) old.at[i]->kept = false;
+    for (size_t i = 0; i < fresh->n; i++) keep_old(&old, &fresh->at[i]);
+    for (size_t i = 0; i < old.n; i++)
+        if (!old.at[i]->kept) atomic_store(&old.at[i]->gone, true);
     c->in_force = *fresh;
     pthread_mutex_unlock(&c->lock);
     rows_finish(&old);

@@ -1,7 +1,8 @@
 /*
  * callers.h - who may ask: tokens, rights, rates and quotas.
  *
- * The set in force is replaced whole when the token file is read again; requests under way keep the caller that they
+ * The set in force is replaced whole when the token file is read again. A row that says the same as before stays the
+ * same caller; others are gone, and with them their streams. Requests under way keep the caller that they
  * began with. What a caller has taken of its quotas belongs to its name and outlives the reload.
  */
 #ifndef HOB_SRC_SERVE_CALLERS_H
@@ -31,6 +32,8 @@ int hob_callers_load(hob_callers *c, const char *file, hob_error *err);
  * length. [any] */
 const hob_caller *hob_callers_find(hob_callers *c, hob_str token);
 size_t hob_callers_count(hob_callers *c);
+/* Its row was removed or says something else now. [any] */
+bool hob_caller_gone(const hob_caller *c);
 /* May it make one more request now? 0, or after how many seconds. One thread. */
 int hob_caller_rate(const hob_caller *c, int64_t now_ms);
 

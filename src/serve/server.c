@@ -116,8 +116,9 @@ int hob_server_reload(hob_server *s, hob_error *err) {
         return hob_fail(err, HOB_EINVAL, 0,
                         "this server has one token and no token file: there is nothing to reload");
     int r = hob_callers_load(s->callers, s->life->token_file, err);
-    if (r >= 0)
-        hob_web_log(s->web, "info", "token file read: %zu callers", hob_callers_count(s->callers));
+    if (r < 0) return r;
+    hob_web_end_revoked(s->web);
+    hob_web_log(s->web, "info", "token file read: %zu callers", hob_callers_count(s->callers));
     return r;
 }
 

@@ -135,6 +135,10 @@ static bool end(hob_conn *c) {
     return true;
 }
 
+bool hob_stream_revoked(const hob_web_stream *st) {
+    return st->caller && hob_caller_gone(st->caller);
+}
+
 bool hob_stream_pump(hob_conn *c) {
     hob_web_stream *st = c->request->stream;
     for (int i = 0; i < AT_ONCE; i++) {
@@ -142,7 +146,7 @@ bool hob_stream_pump(hob_conn *c) {
         int sent = hob_conn_send(c);
         if (sent < 0) return false;
         if (sent == 0) return blocked(c, before);
-        if (c->web->stopping) return end(c);
+        if (c->web->stopping || hob_stream_revoked(st)) return end(c);
         forget_wake(st);
         ssize_t n = st->ops.read(st->user, c->web->scratch + FRONT, PIECE);
         if (n == 0) return idle(c);

@@ -98,6 +98,26 @@ static void on_wake(hob_msg *m) {
     }
 }
 
+/* A stream that waits for its socket ends when that is free: nothing more is read for it. */
+static void on_look(hob_msg *m) {
+    hob_web *w = HOB_CONTAINER(m, hob_web, look_msg);
+    pthread_mutex_lock(&w->wake_lock);
+    w->look_posted = false;
+    pthread_mutex_unlock(&w->wake_lock);
+    HOB_LIST_EACH_SAFE (it, &w->conns) {
+        hob_conn *c = HOB_CONTAINER(it, hob_conn, link);
+        if (c->state == HOB_CONN_STREAM && hob_stream_revoked(c->request->stream)) hob_conn_run(c);
+    }
+}
+
+void hob_web_end_revoked(hob_web *w) {
+    pthread_mutex_lock(&w->wake_lock);
+    bool post = !w->look_posted;
+    w->look_posted = true;
+    pthread_mutex_unlock(&w->wake_lock);
+    if (post) hob_loop_post(w->loop, &w->look_msg);
+}
+
 /* ---- handlers ------------------------------------------------------------------------------------------- */
 
 static void run_handler(hob_work *work) {
@@ -195,6 +215,7 @@ static hob_web *make(hob_server *s, const hob_server_opts *o, const hob_server_g
     w->nroutes = g->nroutes;
     w->metrics = hob_metrics_create(g->routes, g->nroutes);
     w->wake_msg.fn = on_wake;
+    w->look_msg.fn = on_look;
     w->stop_msg.fn = on_stop;
     w->joined = true;
     hob_list_init(&w->conns);

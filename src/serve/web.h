@@ -123,7 +123,8 @@ struct hob_web_stream {
 void hob_stream_destroy(hob_web_stream *st); /* closed(), once */
 /* Sends what there is. False: the connection is gone. */
 bool hob_stream_pump(hob_conn *c);
-bool hob_stream_alive(hob_conn *c); /* a comment */
+bool hob_stream_alive(hob_conn *c);                /* a comment */
+bool hob_stream_revoked(const hob_web_stream *st); /* its caller is gone: it ends */
 
 /* ---- connections ---------------------------------------------------------------------------------------- */
 
@@ -192,6 +193,9 @@ struct hob_web {
     hob_list woken;
     bool wake_posted;
     hob_msg wake_msg;
+    /* the callers changed; look_posted under wake_lock */
+    bool look_posted;
+    hob_msg look_msg;
     /* the end */
     hob_msg stop_msg;
     hob_timer stop_timer;
@@ -206,6 +210,8 @@ int hob_web_start(hob_web *w, hob_error *err);
 /* No new connections, streams end, waits for handlers at most so long. Once. */
 void hob_web_stop(hob_web *w, int64_t timeout_ms);
 void hob_web_destroy(hob_web *w);
+/* Ends the streams of callers that are gone. [any] */
+void hob_web_end_revoked(hob_web *w);
 /* Hands it to a worker; r->done and hob_conn_run when that is through. False: there are too many, and that was answered. */
 bool hob_web_dispatch(hob_web_request *r);
 

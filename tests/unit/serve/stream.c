@@ -237,6 +237,72 @@ static void test_serve_stream__a_caller_has_so_many(void **state) {
     hob_test_folder_remove(&f);
 }
 
+/* ---- tokens that are taken back --------------------------------------------------------------------------- */
+
+#define TOKEN_OF(name) name "-and-sixteen-characters"
+#define ROW(name, more) "{\"name\":\"" name "\",\"token\":\"" TOKEN_OF(name) "\"" more "}"
+
+static void write_tokens(hob_test_folder *f, const char *rows) {
+    char text[1024];
+    int n = snprintf(text, sizeof text, "{\"tokens\":[%s]}", rows);
+    hob_test_file(f, "t", hob_str_n(text, (size_t)n));
+    chmod(hob_test_path(f, "t"), 0600);
+}
+
+static void reload(webd *d, hob_test_folder *f, const char *rows) {
+    hob_error err;
+    write_tokens(f, rows);
+    assert_ok(hob_server_reload(d->server, &err), err);
+}
+
+static int open_as(webd *d, const char *token, hob_buf *in) {
+    char text[512];
+    int fd = webd_connect(d);
+    unsigned before = webd_streams_open();
+    int n = snprintf(text, sizeof text,
+                     "GET /stream HTTP/1.1\r\n%sAuthorization: Bearer %s\r\n\r\n", d->host, token);
+    webd_send(fd, hob_str_n(text, (size_t)n));
+    memset(in, 0, sizeof *in);
+    assert_true(webd_read_until(fd, in, "\r\n\r\n"));
+    webd_wait(webd_streams_open() == before + 1);
+    return fd;
+}
+
+/* Gone, with other rights, and as before: also when it was read several times since the stream began. */
+static void test_serve_stream__ends_when_its_token_is_taken_back(void **state) {
+    (void)state;
+    hob_test_folder f;
+    hob_server_opts o = HOB_SERVER_OPTS_INIT;
+    hob_buf gone, changed, same;
+    webd_answer a;
+    hob_test_folder_make(&f);
+    write_tokens(&f, ROW("gone", "") "," ROW("changed", "") "," ROW("same", ""));
+    o.token_file = hob_test_path(&f, "t");
+    webd *d = webd_start(&o);
+    int fds[] = {open_as(d, TOKEN_OF("gone"), &gone), open_as(d, TOKEN_OF("changed"), &changed),
+                 open_as(d, TOKEN_OF("same"), &same)};
+    reload(d, &f, ROW("same", "") "," ROW("changed", "") "," ROW("gone", ""));
+    webd_push("data: all\n\n");
+    assert_true(webd_read_until(fds[0], &gone, "data: all\n\n\r\n"));
+    assert_true(webd_read_until(fds[1], &changed, "data: all\n\n\r\n"));
+    reload(d, &f, ROW("same", "") "," ROW("changed", ",\"rights\":[\"run\"]"));
+    webd_wait(webd_streams_open() == 1);
+    webd_push("data: one\n\n");
+    assert_true(webd_read_until(fds[0], &gone, "data: all\n\n\r\n0\r\n\r\n"));
+    assert_true(webd_read_until(fds[1], &changed, "data: all\n\n\r\n0\r\n\r\n"));
+    assert_true(webd_read_until(fds[2], &same, "data: one\n\n\r\n"));
+    webd_call(d, "GET /stream", "Authorization: Bearer " TOKEN_OF("gone") "\r\n", NULL, &a);
+    assert_int_equal(a.status, 401);
+    webd_answer_finish(&a);
+    for (size_t i = 0; i < 3; i++) close(fds[i]);
+    webd_wait(webd_streams_open() == 0);
+    webd_free(d);
+    hob_buf_finish(&gone);
+    hob_buf_finish(&changed);
+    hob_buf_finish(&same);
+    hob_test_folder_remove(&f);
+}
+
 int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_stream__##name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -249,6 +315,7 @@ int main(void) {
         T(wakes_from_any_thread),
         T(a_server_that_stops_says_goodbye),
         cmocka_unit_test(test_serve_stream__a_caller_has_so_many),
+        cmocka_unit_test(test_serve_stream__ends_when_its_token_is_taken_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
