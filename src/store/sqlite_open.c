@@ -37,20 +37,15 @@ static int make_file(hob_sqlite *s, hob_error *err) {
     return 0;
 }
 
-/* Every folder on the way that is missing, for this user alone. */
+/* The folder that the file stands in. */
 static int make_folder(const char *path, hob_error *err) {
-    char *copy = hob_dupz(hob_str_z(path));
-    int rc = 0;
-    for (char *at = strchr(copy + 1, '/'); at && rc == 0; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        int why = mkdir(copy, 0700) < 0 ? errno : 0;
-        bool missing = why && why != EEXIST && access(copy, F_OK) < 0;
-        errno = why;
-        if (missing)
-            rc = hob_fail_errno(err, HOB_ESTORE, "cannot make the folder %s for the store", copy);
-        *at = '/';
-    }
-    hob_free(copy);
+    const char *slash = strrchr(path, '/');
+    hob_error why;
+    if (!slash || slash == path) return HOB_OK;
+    char *folder = hob_dupz(hob_str_n(path, (size_t)(slash - path)));
+    int rc = hob_folder_make(folder, &why);
+    if (rc < 0) rc = hob_fail(err, HOB_ESTORE, why.sub, "no place for the store: %s", why.message);
+    hob_free(folder);
     return rc;
 }
 
