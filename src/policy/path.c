@@ -8,7 +8,7 @@
  */
 #include "policy/rule.h"
 
-#define PATH_LIMIT 4096
+#define PATH_LIMIT (HOB_PATH_CLEAN_MAX / 4)
 
 static void drop_last(hob_buf *out, size_t keep) {
     while (out->n > keep && out->p[out->n - 1] != '/') out->n--;
@@ -53,7 +53,7 @@ void hob_path_move(hob_buf *path, const hob_rule_place *place) {
     hob_buf moved;
     for (; place; place = place->before) {
         if (!lies_beneath(hob_buf_str(path), place->to)) continue;
-        hob_buf_init(&moved, PATH_LIMIT * 4);
+        hob_buf_init(&moved, HOB_PATH_CLEAN_MAX);
         hob_buf_add(&moved, place->from);
         hob_buf_add(&moved, hob_str_skip(hob_buf_str(path), place->to.n));
         hob_buf_finish(path);
@@ -103,21 +103,33 @@ static bool looks_like(const hob_rule *r, hob_str path) {
     return starts_nocase(path, base) && fits_around("", pattern, hob_str_skip(path, base.n));
 }
 
+bool hob_path_looks_like(hob_str pattern, hob_str path) {
+    return fits_around("**/", pattern, path);
+}
+
+/* ---- either ----------------------------------------------------------------------------------- */
+
+int hob_path_place(hob_str path, const hob_rule_place *place, hob_buf *out) {
+    bool tilde = path.n > 0 && path.p[0] == '~';
+    bool somebodys = tilde && path.n > 1 && path.p[1] != '/';
+    if (tilde && (somebodys || place->home.n == 0)) return HOB_EINVAL;
+    hob_str from = tilde ? place->home : place->cwd;
+    hob_str rest = tilde ? hob_str_skip(path, 1) : path;
+    while (tilde && rest.n > 0 && rest.p[0] == '/') rest = hob_str_skip(rest, 1);
+    int code = hob_path_clean(rest, from, out);
+    if (code < 0) return code;
+    hob_path_move(out, place);
+    return out->err;
+}
+
 hob_match hob_path_match(const hob_rule *r, hob_str path, const hob_rule_place *place) {
     bool allows = r->use == HOB_RULE_ALLOW;
     bool tilde = path.n > 0 && path.p[0] == '~';
     if (allows && tilde) return HOB_MATCH_NO; /* a name, or somebody's home: not for us to guess */
-    bool somebodys = tilde && path.n > 1 && path.p[1] != '/';
-    if (tilde && (somebodys || place->home.n == 0)) return HOB_MATCH_DOUBT;
-    hob_str from = tilde ? place->home : place->cwd;
-    hob_str rest = tilde ? hob_str_skip(path, 1) : path;
-    while (tilde && rest.n > 0 && rest.p[0] == '/') rest = hob_str_skip(rest, 1);
     hob_buf clean;
-    hob_buf_init(&clean, PATH_LIMIT * 3);
+    hob_buf_init(&clean, HOB_PATH_CLEAN_MAX);
     hob_match m = allows ? HOB_MATCH_NO : HOB_MATCH_DOUBT;
-    bool known = hob_path_clean(rest, from, &clean) == HOB_OK;
-    if (known) hob_path_move(&clean, place);
-    if (known && !clean.err) {
+    if (hob_path_place(path, place, &clean) == HOB_OK) {
         bool same = allows ? fits(r, hob_buf_str(&clean)) : looks_like(r, hob_buf_str(&clean));
         m = same ? HOB_MATCH_YES : HOB_MATCH_NO;
     }

@@ -6,7 +6,7 @@
  *   2. plan mode, not a read   -> deny: no rule can allow it
  *   3. an ask rule             -> ask, in every mode, also in yolo
  *   4. an allow rule           -> allow
- *   5. what the mode says of this kind of tool
+ *   5. what the mode says of this kind of tool; what makes programs run is no mere edit (protect.c)
  *
  * All rules of one use are equal: where they come from plays no part, so adding deny and ask rules can
  * only narrow.
@@ -74,14 +74,23 @@ bool hob_rules_decide(hob_policy_call *c, const hob_rules *list, hob_decision de
     return false;
 }
 
-static void decide_by_mode(hob_mode mode, kind k, hob_policy_answer *out) {
+static bool makes_run(hob_policy_call *c, hob_mode mode, kind k) {
+    return mode == HOB_MODE_ACCEPT_EDITS && k == EDITS &&
+           hob_call_protected(c->tool, arguments(c), &c->place);
+}
+
+static void decide_by_mode(hob_policy_call *c, hob_mode mode, kind k, hob_policy_answer *out) {
     const char *reason = "";
+    hob_decision decision = defaults[mode][k];
     if (mode == HOB_MODE_PLAN && k == EDITS)
         reason = "in plan mode nothing is changed";
     else if (mode == HOB_MODE_PLAN && k == RUNS)
         reason = "in plan mode no command is run, not even one that only reads";
-    *out =
-        (hob_policy_answer){.decision = defaults[mode][k], .by = mode_by[mode], .reason = reason};
+    if (makes_run(c, mode, k)) {
+        decision = HOB_ASK;
+        reason = "writing this file can make programs run, or change what agents may do";
+    }
+    *out = (hob_policy_answer){.decision = decision, .by = mode_by[mode], .reason = reason};
 }
 
 static bool decided_by_rules(hob_policy_call *c, const hob_policy *p, bool plan,
@@ -99,7 +108,7 @@ void hob_policy_check(const hob_policy *p, hob_str tool, hob_tool_class class_, 
     bool decided = hob_policy_narrowed(&c, p, out);
     while (p->base) p = p->base;
     if (!decided) decided = decided_by_rules(&c, p, mode == HOB_MODE_PLAN && k != READS, out);
-    if (!decided) decide_by_mode(mode, k, out);
+    if (!decided) decide_by_mode(&c, mode, k, out);
     hob_arena_destroy(c.arena);
 }
 

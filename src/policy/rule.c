@@ -203,3 +203,10 @@ hob_match hob_rule_match(const hob_rule *r, const hob_json *args, const hob_rule
     return r->form == HOB_RULE_COMMAND ? hob_command_match(r, value)
                                        : hob_path_match(r, value, place);
 }
+
+bool hob_call_protected(hob_str tool, const hob_json *args, const hob_rule_place *place) {
+    const subject *s = subject_of(tool);
+    if (!s) return false;
+    const hob_json *v = hob_json_get(args, s->argument);
+    return !hob_json_is(v, HOB_JSON_STRING) || hob_path_protected(hob_json_str(v), place);
+}

@@ -11,6 +11,7 @@
 #define HOB_RULE_MAX 256                 /* bytes of a rule */
 #define HOB_GLOB_MAX (HOB_RULE_MAX + 16) /* of a pattern made from one */
 #define HOB_RULE_COMMAND_MAX (64u << 10) /* of a command that patterns with "*" are tried on */
+#define HOB_PATH_CLEAN_MAX (16u << 10)   /* of a path made absolute */
 
 /* The same pattern is read in two ways, both to the safe side: what allows must fit exactly and be
  * understood completely; what denies or asks must only look like it. */
@@ -62,6 +63,14 @@ hob_match hob_command_match(const hob_rule *r, hob_str command);
  * HOB_EINVAL: it leaves what is known. */
 int hob_path_clean(hob_str path, hob_str cwd, hob_buf *out);
 void hob_path_move(hob_buf *path, const hob_rule_place *place);
+/* Where a path of a call is, for rules: from the folder or home, moved. HOB_EINVAL: it cannot be told. */
+int hob_path_place(hob_str path, const hob_rule_place *place, hob_buf *out);
+/* The pattern fits the path or a folder around it, at any depth and in any case. */
+bool hob_path_looks_like(hob_str pattern, hob_str path);
+/* protect.c: true also if it cannot be told. */
+bool hob_path_protected(hob_str path, const hob_rule_place *place);
+/* rule.c: does a call of a tool that edits lead to a protected path? args as in hob_rule_match. */
+bool hob_call_protected(hob_str tool, const hob_json *args, const hob_rule_place *place);
 hob_match hob_path_match(const hob_rule *r, hob_str path, const hob_rule_place *place);
 
 /* policy.c, narrow.c: a list of rules, and a policy as the two of them see it. */

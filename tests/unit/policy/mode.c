@@ -26,7 +26,8 @@ static void assert_row(hob_mode mode, const char *row) {
     hob_policy *p = policy_make(&(policy_spec){.mode = mode});
     for (size_t i = 0; i < HOB_ARRAY_LEN(tools); i++) {
         hob_policy_answer a;
-        hob_policy_check(p, hob_str_z(tools[i].tool), tools[i].class_, HOB_STR("{}"), &a);
+        hob_policy_check(p, hob_str_z(tools[i].tool), tools[i].class_, HOB_STR("{\"path\":\"a\"}"),
+                         &a);
         got[i] = letters[a.decision];
     }
     assert_string_equal(got, row);

@@ -117,6 +117,34 @@ static void test_session_policy__a_link_does_not_carry_an_allowance(void **state
     host_finish(&r);
 }
 
+/* accept-edits does not free what makes programs run, by its name or behind a link, there already or not yet. */
+static void test_session_policy__accepted_edits_make_nothing_run(void **state) {
+    host r;
+    (void)state;
+    host_init(&r, "{'rules':[{'when':{'step':1},'reply':["
+                  "{'tool':'write','args':{'path':'.git/config','content':'x'}},"
+                  "{'tool':'write','args':{'path':'settings','content':'x'}},"
+                  "{'tool':'write','args':{'path':'own/hooks/post-commit','content':'x'}},"
+                  "{'tool':'write','args':{'path':'.HOB/config.json','content':'x'}},"
+                  "{'tool':'write','args':{'path':'plain','content':'x'}}]}],"
+                  "'otherwise':[{'text':'done'}]}");
+    hob_test_mkdir(&r.folder, ".git");
+    hob_test_file(&r.folder, ".git/config", HOB_STR("[core]"));
+    hob_test_link(&r.folder, ".git/config", "settings");
+    hob_test_link(&r.folder, ".git", "own");
+    r.so.permission_mode = "accept-edits";
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "go"), "completed");
+    const char *log = host_log(&r);
+    assert_non_null(strstr(log, "refused: settings is a link that leads to .git/config: "));
+    assert_non_null(strstr(log, "refused: own/hooks/post-commit is a link that leads to .git/"));
+    assert_int_equal(host_count(&r, "tool_started"), 3); /* the two links and plain */
+    assert_str(hob_test_content(&r.folder, ".git/config"), "[core]");
+    assert_int_equal(hob_test_entries(&r.folder, ".git"), 1);
+    assert_str(hob_test_content(&r.folder, "plain"), "x");
+    host_finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_policy__options_do_not_raise_a_limit),
@@ -124,6 +152,7 @@ int main(void) {
         cmocka_unit_test(test_session_policy__options_do_not_widen_the_mode),
         cmocka_unit_test(test_session_policy__a_link_does_not_lead_around_a_rule),
         cmocka_unit_test(test_session_policy__a_link_does_not_carry_an_allowance),
+        cmocka_unit_test(test_session_policy__accepted_edits_make_nothing_run),
         cmocka_unit_test(test_session_policy__a_guard_that_does_not_exist_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
