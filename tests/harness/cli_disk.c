@@ -6,6 +6,7 @@
 #include "support/cli.h"
 
 #include "support/check.h"
+#include "support/process.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -27,26 +28,9 @@
 
 static bool may_mount;
 
-static bool write_file(const char *path, const char *text) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    if (fd >= 0) close(fd);
-    return done;
-}
-
-/* Who is not root becomes it in a namespace of its own, where that may be. */
-static bool become_root(void) {
-    char users[64], groups[64];
-    snprintf(users, sizeof users, "0 %d 1", (int)geteuid());
-    snprintf(groups, sizeof groups, "0 %d 1", (int)getegid());
-    return geteuid() == 0 ||
-           (unshare(CLONE_NEWUSER) == 0 && write_file("/proc/self/setgroups", "deny") &&
-            write_file("/proc/self/uid_map", users) && write_file("/proc/self/gid_map", groups));
-}
-
 static int own_mounts(void **state) {
     (void)state;
-    may_mount = become_root() && unshare(CLONE_NEWNS) == 0 &&
+    may_mount = hob_test_become_root() && unshare(CLONE_NEWNS) == 0 &&
                 mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
     if (!may_mount) print_message("cli_disk: skipped: this user may not mount\n");
     return 0;

@@ -5,6 +5,7 @@
 #include "support/check.h"
 #include "support/cli.h"
 #include "support/client.h"
+#include "support/seen.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,22 +16,13 @@
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
-enum { SOME = 16, MANY = 100, EVENTS = 256 };
+enum { SOME = 16, MANY = 100 };
 
 static const char script[] =
     "{'rules':[{'when':{'user':'work','step':{'max':3}},'reply':[{'text':'looking around now',"
     "'chunk':4,'delay_ms':10},{'tool':'read','args':{'path':'script.json'}}]},"
     "{'when':{'user':'ask','step':1},'reply':[{'tool':'write','args':{'path':'a.txt','content':"
     "'b'}}]}],'otherwise':[{'text':'done with it all','chunk':4,'delay_ms':10}]}";
-
-/* What one client has seen of one session. */
-typedef struct seen {
-    char id[32];
-    tail *t;
-    uint64_t last;
-    uint64_t hash[EVENTS]; /* of each event, by its number */
-    bool settled;
-} seen;
 
 static int how_many(void) {
     const char *longer = getenv("HOB_LONG");
@@ -61,63 +53,7 @@ static void set_up(hob_test_cli *c, client *k) {
     start(c, k);
 }
 
-static void call(client *k, int wanted, const char *method, const char *body, const char *fmt,
-                 const char *id) {
-    char path[300];
-    snprintf(path, sizeof path, fmt, id);
-    int got = client_call(k, method, path, body);
-    if (got != wanted) fail_msg("%s %s: %d %s", method, path, got, hob_buf_z(&k->body));
-}
-
 /* ---- clients ------------------------------------------------------------------------------------------------------- */
-
-static void attach(client *k, seen *s) {
-    char header[64], path[100];
-    snprintf(path, sizeof path, "/api/sessions/%s/events", s->id);
-    snprintf(header, sizeof header, "Last-Event-ID: %llu\r\n", (unsigned long long)s->last);
-    s->t = tail_open(k->port, TOKEN, path, header);
-    assert_int_equal(tail_status(s->t), 200);
-}
-
-static void note(seen *s) {
-    uint64_t seq = tail_seq(s->t);
-    if (!seq) return;
-    if (seq != s->last + 1)
-        fail_msg("%s: event %llu after %llu", s->id, (unsigned long long)seq,
-                 (unsigned long long)s->last);
-    assert_true(seq < EVENTS);
-    s->last = seq;
-    s->hash[seq] = hob_str_hash(tail_data(s->t));
-    if (!strcmp(tail_event(s->t), "settled")) s->settled = true;
-}
-
-/* What is there already, and no more. */
-static void drain(seen *s) {
-    while (tail_next_within(s->t, 0)) note(s);
-}
-
-static void read_to_end(seen *s) {
-    while (!s->settled && tail_next(s->t)) note(s);
-    if (!s->settled)
-        fail_msg("%s: the stream ended at event %llu", s->id, (unsigned long long)s->last);
-}
-
-/* Everything that was seen is in the log, as it was seen, and the log has no more than that. */
-static void compare(client *k, const seen *s) {
-    hob_arena *a = hob_arena_create(0);
-    const hob_json *page;
-    uint64_t n = 0;
-    call(k, 200, "GET", NULL, "/api/sessions/%s/events?limit=1000", s->id);
-    assert_true(hob_json_parse(a, hob_buf_str(&k->body), NULL, &page, NULL) >= 0);
-    for (const hob_json *e = hob_json_first(hob_json_get(page, "events")); e;
-         e = hob_json_next(e)) {
-        n++;
-        if (hob_str_hash(hob_json_raw(e)) != s->hash[n])
-            fail_msg("%s: event %llu is another one in the log", s->id, (unsigned long long)n);
-    }
-    assert_int_equal(n, s->last);
-    hob_arena_destroy(a);
-}
 
 static void begin_runs(client *k, seen *all, int n) {
     char body[64];
@@ -126,32 +62,32 @@ static void begin_runs(client *k, seen *all, int n) {
         memset(s, 0, sizeof *s);
         snprintf(s->id, sizeof s->id, "s%d", i);
         snprintf(body, sizeof body, "{'id':'%s'}", s->id);
-        call(k, 201, "POST", body, "/api/sessions", "");
-        attach(k, s);
+        client_expect(k, 201, "POST", body, "/api/sessions", "");
+        seen_attach(k, s);
     }
     for (int i = 0; i < n; i++)
-        call(k, 202, "POST", "{'text':'work'}", "/api/sessions/%s/prompt", all[i].id);
+        client_expect(k, 202, "POST", "{'text':'work'}", "/api/sessions/%s/prompt", all[i].id);
 }
 
 static void leave(seen *all, int n) {
     for (int i = 0; i < n; i++) {
-        drain(&all[i]);
+        seen_drain(&all[i]);
         tail_close(all[i].t);
     }
 }
 
 static void come_back(client *k, seen *all, int n) {
-    for (int i = 0; i < n; i++) attach(k, &all[i]);
+    for (int i = 0; i < n; i++) seen_attach(k, &all[i]);
     for (int i = 0; i < n; i++) {
-        read_to_end(&all[i]);
-        compare(k, &all[i]);
+        seen_to_end(&all[i]);
+        seen_compare(k, &all[i]);
         tail_close(all[i].t);
     }
 }
 
 static void check_runs(client *k, const seen *all, int n) {
     for (int i = 0; i < n; i++) {
-        call(k, 200, "GET", NULL, "/api/sessions/%s/runs", all[i].id);
+        client_expect(k, 200, "GET", NULL, "/api/sessions/%s/runs", all[i].id);
         assert_string_equal(client_field(k, "runs.0.status"), "completed");
     }
 }
@@ -167,7 +103,7 @@ static void end_and_go_on(hob_test_cli *c, int sig) {
     begin_runs(&k, all, n);
     while (strcmp(tail_event(all[0].t), "tool_finished") != 0) {
         assert_int_equal(tail_next(all[0].t), 1);
-        note(&all[0]);
+        seen_note(&all[0]);
     }
     kill(c->pid, sig);
     int code = hob_test_end(c);
@@ -197,12 +133,12 @@ static void test_harness_serve_restart__an_approval_is_answered_by_the_next_serv
     seen s = {.id = "one"};
     char call_id[100], path[200];
     set_up(c, &k);
-    call(&k, 201, "POST", "{'id':'one'}", "/api/sessions", "");
-    attach(&k, &s);
-    call(&k, 202, "POST", "{'text':'ask'}", "/api/sessions/%s/prompt", "one");
+    client_expect(&k, 201, "POST", "{'id':'one'}", "/api/sessions", "");
+    seen_attach(&k, &s);
+    client_expect(&k, 202, "POST", "{'text':'ask'}", "/api/sessions/%s/prompt", "one");
     while (strcmp(tail_event(s.t), "approval_requested") != 0) {
         assert_int_equal(tail_next(s.t), 1);
-        note(&s);
+        seen_note(&s);
     }
     hob_json_field(tail_data(s.t), "data.call", call_id, sizeof call_id);
     kill(c->pid, SIGKILL);
@@ -210,11 +146,11 @@ static void test_harness_serve_restart__an_approval_is_answered_by_the_next_serv
     tail_close(s.t);
     client_finish(&k);
     start(c, &k);
-    attach(&k, &s);
+    seen_attach(&k, &s);
     snprintf(path, sizeof path, "/api/sessions/one/approvals/%s", call_id);
     assert_int_equal(client_call(&k, "POST", path, "{'approved':true}"), 204);
-    read_to_end(&s);
-    compare(&k, &s);
+    seen_to_end(&s);
+    seen_compare(&k, &s);
     tail_close(s.t);
     assert_str(hob_test_content(&c->folder, "a.txt"), "b");
     client_finish(&k);
@@ -245,16 +181,16 @@ static void test_harness_serve_restart__a_terminal_writes_while_a_page_looks_on(
     client k;
     seen s = {.id = "one"};
     set_up(c, &k);
-    call(&k, 201, "POST", "{'id':'one'}", "/api/sessions", "");
-    attach(&k, &s);
+    client_expect(&k, 201, "POST", "{'id':'one'}", "/api/sessions", "");
+    seen_attach(&k, &s);
     assert_int_equal(run_hob(c, (const char *const[]){"-p", "-r", "one", "work", NULL}), 6);
-    call(&k, 204, "POST", NULL, "/api/sessions/%s/close", "one");
+    client_expect(&k, 204, "POST", NULL, "/api/sessions/%s/close", "one");
     assert_int_equal(run_hob(c, (const char *const[]){"-p", "-r", "one", "work", NULL}), 0);
-    read_to_end(&s);
+    seen_to_end(&s);
     s.settled = false;
-    call(&k, 202, "POST", "{'text':'work'}", "/api/sessions/%s/prompt", "one");
-    read_to_end(&s);
-    compare(&k, &s);
+    client_expect(&k, 202, "POST", "{'text':'work'}", "/api/sessions/%s/prompt", "one");
+    seen_to_end(&s);
+    seen_compare(&k, &s);
     tail_close(s.t);
     client_finish(&k);
 }

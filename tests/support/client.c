@@ -1,6 +1,7 @@
 #include "support/client.h"
 
 #include "support/check.h"
+#include "support/wire.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +21,7 @@ enum { PATIENCE_MS = 30000 };
 static int dial(int port) {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(inet_pton(AF_INET, wire_dialled(), &to.sin_addr), 1);
     assert_true(fd >= 0);
     if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
         fail_msg("connect: %s", strerror(errno));
@@ -129,6 +130,14 @@ int client_call_with(client *c, const char *method, const char *path, const char
 
 int client_call(client *c, const char *method, const char *path, const char *body) {
     return client_call_with(c, method, path, NULL, body);
+}
+
+void client_expect(client *k, int wanted, const char *method, const char *body, const char *fmt,
+                   const char *id) {
+    char path[300];
+    snprintf(path, sizeof path, fmt, id);
+    int got = client_call(k, method, path, body);
+    if (got != wanted) fail_msg("%s %s: %d %s", method, path, got, hob_buf_z(&k->body));
 }
 
 const char *client_field(client *c, const char *path) {

@@ -23,6 +23,9 @@ void client_finish(client *c);
 int client_call(client *c, const char *method, const char *path, const char *body);
 int client_call_with(client *c, const char *method, const char *path, const char *headers,
                      const char *body);
+/* Fails the test if another status comes; `fmt` has one %s, for `id`. */
+void client_expect(client *k, int wanted, const char *method, const char *body, const char *fmt,
+                   const char *id);
 /* A value in the last body by a dotted path; "" if there is none. Until the next call of it. */
 const char *client_field(client *c, const char *path);
 

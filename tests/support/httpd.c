@@ -4,6 +4,9 @@
  */
 #include "support/httpd.h"
 
+#include "support/wire.h"
+
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -299,7 +302,7 @@ static void *accept_all(void *arg) {
 
 static httpd *start(httpd_fn fn, httpd_raw_fn raw, void *user, tls *t) {
     httpd *d = HOB_NEW(httpd);
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in a = {.sin_family = AF_INET};
     socklen_t size = sizeof(a);
     d->fn = fn;
     d->raw = raw;
@@ -308,6 +311,7 @@ static httpd *start(httpd_fn fn, httpd_raw_fn raw, void *user, tls *t) {
     hob_list_init(&d->connections);
     pthread_mutex_init(&d->lock, NULL);
     d->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    inet_pton(AF_INET, wire_listened(), &a.sin_addr);
     if (bind(d->listen_fd, (struct sockaddr *)&a, sizeof(a)) < 0) die("httpd: bind");
     if (listen(d->listen_fd, 1024) < 0) die("httpd: listen");
     getsockname(d->listen_fd, (struct sockaddr *)&a, &size);
