@@ -23,13 +23,18 @@ static int read_fd(int fd, hob_buf *out) {
     }
 }
 
+int hob_script_code(int error) {
+    if (error == ENOENT || error == ENOTDIR) return HOB_ENOENT;
+    if (error == EACCES || error == EPERM) return HOB_EACCES;
+    return error == ELOOP || error == ENAMETOOLONG ? HOB_EINVAL : HOB_EIO;
+}
+
 static int read_file(const char *path, hob_buf *out, hob_error *err) {
     struct stat st;
     int fd =
         open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe or a terminal would make us wait */
     if (fd < 0)
-        return hob_fail_errno(err, errno == ENOENT ? HOB_ENOENT : HOB_EIO,
-                              "cannot open the script %s", path);
+        return hob_fail_errno(err, hob_script_code(errno), "cannot open the script %s", path);
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
         close(fd);
         return hob_fail(err, HOB_EINVAL, 0, "the script %s is not a file", path);

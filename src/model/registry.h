@@ -31,8 +31,9 @@ struct hob_models {
 
 hob_provider_row *hob_models_row(const hob_models *m, hob_str provider); /* or NULL */
 hob_model_info *hob_models_find(const hob_models *m, hob_str provider,
-                                hob_str id);          /* case ignored */
-bool hob_row_usable(const hob_provider_row *r);       /* this version speaks its api */
+                                hob_str id);    /* case ignored */
+int hob_script_code(int error);                 /* errno of opening a script: whose mistake it is */
+bool hob_row_usable(const hob_provider_row *r); /* this version speaks its api */
 bool hob_row_credentialed(const hob_provider_row *r); /* it has a key, or needs none */
 /* A model of r that nothing is known of. */
 hob_model_info hob_models_stranger(const hob_models *m, const hob_provider_row *r, hob_str id);

@@ -296,8 +296,8 @@ static int resolve_script(hob_models *m, hob_str file, hob_model_info *out, hob_
     ptrdiff_t slash;
     if (file.n == 0) return hob_fail(err, HOB_EINVAL, 0, "scripted: wants a file: scripted:FILE");
     if (access(path.p, R_OK) < 0)
-        return hob_fail_errno(err, errno == ENOENT ? HOB_ENOENT : HOB_EIO,
-                              "cannot read the script %.*s", HOB_FMT(file));
+        return hob_fail_errno(err, hob_script_code(errno), "cannot read the script %.*s",
+                              HOB_FMT(file));
     while ((slash = hob_str_chr(name, '/')) >= 0) name = hob_str_skip(name, (size_t)slash + 1);
     *out = (hob_model_info){.provider = HOB_STR("scripted"),
                             .id = name,

@@ -3,8 +3,6 @@
  */
 #include "serve/api.h"
 
-enum { ANSWER_MAX = 256 << 20 };
-
 hob_hub *hob_api_hub(const hob_web_request *r) {
     return hob_web_server(r)->hub;
 }
@@ -55,10 +53,19 @@ const char *hob_api_z(hob_web_request *r, hob_str s) {
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
 
+void hob_api_answer_large(hob_web_request *r, hob_buf *json) {
+    if (json->err)
+        hob_web_fail(r, 413, "too_large", "the answer is over %d MiB: ask for less",
+                     HOB_API_ANSWER_MAX >> 20);
+    else
+        hob_web_answer_json(r, 200, hob_buf_str(json));
+    hob_buf_finish(json);
+}
+
 void hob_api_answer_page(hob_web_request *r, const char *key, hob_page *page) {
     hob_buf b;
     hob_jsonw w;
-    hob_buf_init(&b, ANSWER_MAX);
+    hob_buf_init(&b, HOB_API_ANSWER_MAX);
     hob_jsonw_init(&w, &b);
     hob_jsonw_object(&w);
     hob_jsonw_key(&w, key);
@@ -71,12 +78,7 @@ void hob_api_answer_page(hob_web_request *r, const char *key, hob_page *page) {
     else
         hob_jsonw_null(&w);
     hob_jsonw_object_end(&w);
-    if (b.err)
-        hob_web_fail(r, 413, "too_large", "the answer is over %d MiB: ask for less",
-                     ANSWER_MAX >> 20);
-    else
-        hob_web_answer_json(r, 200, hob_buf_str(&b));
-    hob_buf_finish(&b);
+    hob_api_answer_large(r, &b);
     hob_page_destroy(page);
 }
 

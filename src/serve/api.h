@@ -21,6 +21,9 @@ hob_room *hob_api_open(hob_web_request *r);    /* NULL: answered. hob_hub_leave 
 hob_room *hob_api_peek(hob_web_request *r);    /* NULL: not open here, nothing was answered */
 hob_tenant hob_api_tenant(hob_web_request *r); /* who calls; in the arena */
 const char *hob_api_z(hob_web_request *r, hob_str s); /* NUL-terminated, in the arena */
+enum { HOB_API_ANSWER_MAX = 256 << 20 };
+/* 200 with this, which may have become too large; takes it. */
+void hob_api_answer_large(hob_web_request *r, hob_buf *json);
 /* {KEY: [rows…], "next": cursor or null}; takes the page. */
 void hob_api_answer_page(hob_web_request *r, const char *key, hob_page *page);
 void hob_api_answer_row(hob_web_request *r, int status, hob_page *page); /* its first; takes it */
@@ -47,7 +50,8 @@ void hob_api_close(hob_web_request *r);
 void hob_api_fork(hob_web_request *r);
 void hob_api_search(hob_web_request *r);
 /* ---- api_list.c ------------------------------------------------------------------------------------------------ */
-void hob_api_sessions_live(hob_web_request *r, size_t limit); /* of the rows that come first */
+void hob_api_sessions_live(hob_web_request *r,
+                           const hob_page_opts *first); /* the rows that come first */
 /* ---- api_work.c ------------------------------------------------------------------------------------------------ */
 typedef enum hob_when_busy {
     HOB_BUSY_REJECT,
@@ -81,24 +85,30 @@ void hob_api_run_pause(hob_web_request *r);
 void hob_api_run_resume(hob_web_request *r);
 /* ---- api_events.c ----------------------------------------------------------------------------------------------- */
 void hob_api_events(hob_web_request *r);
+/* Is there such an event in the log of this row? False: answered. */
+bool hob_api_check_cursor(hob_web_request *r, const hob_page *row, int64_t after);
 /* ---- api_approvals.c --------------------------------------------------------------------------------------------- */
 void hob_api_approvals(hob_web_request *r);
 void hob_api_approve(hob_web_request *r);
 void hob_api_calls(hob_web_request *r);
 void hob_api_call_result(hob_web_request *r);
-/* ---- api_views.c -------------------------------------------------------------------------------------------------- */
+/* ---- api_state.c -------------------------------------------------------------------------------------------------- */
 void hob_api_state(hob_web_request *r);
 void hob_api_state_change(hob_web_request *r);
+/* ---- api_messages.c ------------------------------------------------------------------------------------------------ */
 void hob_api_messages(hob_web_request *r);
+/* ---- api_views.c -------------------------------------------------------------------------------------------------- */
 void hob_api_tree(hob_web_request *r);
 void hob_api_tools(hob_web_request *r);
 void hob_api_commands(hob_web_request *r);
-void hob_api_artifacts(hob_web_request *r);
-void hob_api_artifact(hob_web_request *r);
 void hob_api_subagents(hob_web_request *r);
 void hob_api_subagent_cancel(hob_web_request *r);
 void hob_api_models(hob_web_request *r);
 void hob_api_agents(hob_web_request *r);
+/* ---- api_artifacts.c ------------------------------------------------------------------------------------------------ */
+void hob_api_artifacts(hob_web_request *r);
+void hob_api_artifact(hob_web_request *r);
+void hob_api_artifact_save(hob_web_request *r);
 /* ---- agui.c --------------------------------------------------------------------------------------------------------- */
 void hob_agui_route_run(hob_web_request *r);
 void hob_agui_route_connect(hob_web_request *r);

@@ -58,14 +58,19 @@ static void end(void *user) {
     hob_free(s);
 }
 
-/* What was settled before the client came, and nothing new: there is nothing to wait for. */
-static bool is_settled(const hob_page *row, uint64_t after) {
-    char state[32], last[32];
+static uint64_t end_of(const hob_page *row) {
+    char last[32];
     int64_t seq = 0;
-    hob_json_field(hob_page_row(row, 0), "state", state, sizeof state);
     hob_json_field(hob_page_row(row, 0), "last_seq", last, sizeof last);
     hob_str_int(hob_str_z(last), &seq);
-    return !strcmp(state, "idle") && after >= (uint64_t)seq;
+    return (uint64_t)seq;
+}
+
+/* What was settled before the client came, and nothing new: there is nothing to wait for. */
+static bool is_settled(const hob_page *row, uint64_t after) {
+    char state[32];
+    hob_json_field(hob_page_row(row, 0), "state", state, sizeof state);
+    return !strcmp(state, "idle") && after >= end_of(row);
 }
 
 static void answer_stream(hob_web_request *r, const hob_page *row, uint64_t after) {
@@ -102,6 +107,18 @@ static bool take_cursor(hob_web_request *r, int64_t *after) {
     return false;
 }
 
+/* Whoever has seen an event that is not there has seen another log: of a store that was put back, of a session that was
+ * removed and made anew. Waiting for the log to get there would hide that. */
+bool hob_api_check_cursor(hob_web_request *r, const hob_page *row, int64_t after) {
+    uint64_t last = end_of(row);
+    if ((uint64_t)after <= last) return true;
+    hob_web_fail(r, 409, "cursor_ahead",
+                 "the log ends with event %llu, and %lld is after that: what was seen of this "
+                 "session is of another time. Read it anew, from 0",
+                 (unsigned long long)last, (long long)after);
+    return false;
+}
+
 static bool check_until(hob_web_request *r) {
     hob_str until = hob_web_query(r, "until");
     if (!until.p || hob_str_eqz(until, "settled")) return true;
@@ -113,6 +130,10 @@ void hob_api_events(hob_web_request *r) {
     hob_page *row;
     int64_t after;
     if (!take_cursor(r, &after) || !check_until(r) || !hob_api_find(r, &row)) return;
+    if (!hob_api_check_cursor(r, row, after)) {
+        hob_page_destroy(row);
+        return;
+    }
     if (hob_web_accepts(r, "text/event-stream"))
         answer_stream(r, row, (uint64_t)after);
     else

@@ -1,5 +1,5 @@
 /*
- * api_list.c - GET /api/sessions as a stream: the newest rows first, then each row when it changes.
+ * api_list.c - GET /api/sessions as a stream: a page of rows first, then each row when it changes.
  *
  * What the client has not taken yet is kept, up to a ceiling; over it the rest is dropped and the client is told to read
  * the list anew (event: reset), which it can at any time.
@@ -7,6 +7,7 @@
 #include "serve/api.h"
 #include "serve/outlet.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 enum { WAITING_MAX = 256 * 1024, FIRST_MAX = 4 << 20 }; /* the first rows are asked for */
@@ -18,6 +19,7 @@ typedef struct list_stream {
     hob_listener *listener;
     pthread_mutex_t lock;
     hob_buf waiting; /* under the lock */
+    char *cwd;       /* only sessions of this folder; NULL = all */
 } list_stream;
 
 static void add(hob_buf *out, hob_str name, hob_str json) {
@@ -27,9 +29,17 @@ static void add(hob_buf *out, hob_str name, hob_str json) {
     hob_sse_add(out, 0, HOB_STR("reset"), HOB_STR("{}"));
 }
 
+static bool is_wanted(const list_stream *s, hob_str row) {
+    char cwd[PATH_MAX];
+    if (!s->cwd) return true;
+    return hob_json_field(row, "cwd", cwd, sizeof cwd) >= 0 && !strcmp(cwd, s->cwd);
+}
+
+/* Where a session was that is gone is not known: its id is told to everybody. */
 static void on_row(hob_str id, const hob_str *row, void *user) {
     list_stream *s = user;
     hob_buf gone;
+    if (row && !is_wanted(s, *row)) return;
     pthread_mutex_lock(&s->lock);
     if (row) {
         add(&s->waiting, HOB_STR("session"), *row);
@@ -63,32 +73,38 @@ static void end(void *user) {
     hob_buf_finish(&s->waiting);
     pthread_mutex_destroy(&s->lock);
     hob_caller_unref(s->caller);
+    hob_free(s->cwd);
     hob_free(s);
 }
 
-/* Listening begins before the list is read: a row may come twice, none is missed. */
-void hob_api_sessions_live(hob_web_request *r, size_t limit) {
+static list_stream *start(hob_web_request *r, const hob_page_opts *first) {
     static const hob_outlet_ops ops = {begin, fill, end};
-    const hob_caller *c = hob_web_caller(r);
-    hob_page_opts o = HOB_PAGE_OPTS_INIT;
-    hob_page *page;
-    hob_error err;
     list_stream *s = HOB_NEW(list_stream);
     s->hub = hob_api_hub(r);
-    s->caller = hob_caller_ref(c);
+    s->caller = hob_caller_ref(hob_web_caller(r));
+    s->cwd = first->cwd ? hob_dupz(hob_str_z(first->cwd)) : NULL;
     pthread_mutex_init(&s->lock, NULL);
     hob_buf_init(&s->waiting, FIRST_MAX);
     s->outlet = hob_outlet_create(&ops, s);
-    s->listener = hob_hub_listen(s->hub, c, on_row, s);
-    o.app_name = hob_api_z(r, c->tenant);
-    o.user_id = hob_api_z(r, c->principal);
-    o.limit = limit;
-    int rc = hob_runtime_sessions(hob_api_runtime(r), &o, &page, &err);
+    s->listener = hob_hub_listen(s->hub, s->caller, on_row, s);
+    return s;
+}
+
+/* Listening begins before the list is read: a row may come twice, none is missed. */
+void hob_api_sessions_live(hob_web_request *r, const hob_page_opts *first) {
+    hob_page *page;
+    hob_error err;
+    list_stream *s = start(r, first);
+    int rc = hob_runtime_sessions(hob_api_runtime(r), first, &page, &err);
+    if (rc < 0) {
+        hob_outlet_drop(s->outlet);
+        hob_web_fail_hob(r, rc, &err);
+        return;
+    }
     pthread_mutex_lock(&s->lock);
-    for (size_t i = rc < 0 ? 0 : hob_page_count(page); i-- > 0;)
+    for (size_t i = hob_page_count(page); i-- > 0;)
         add(&s->waiting, HOB_STR("session"), hob_page_row(page, i));
-    if (rc < 0) hob_sse_fail(&s->waiting, "unavailable", err.message);
     pthread_mutex_unlock(&s->lock);
-    if (rc >= 0) hob_page_destroy(page);
+    hob_page_destroy(page);
     hob_outlet_answer(s->outlet, r, "text/event-stream");
 }

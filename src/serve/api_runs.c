@@ -58,6 +58,10 @@ void hob_api_run_events(hob_web_request *r) {
     if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 200}, &limit)) return;
     if (!find_run(r, &row)) return;
     hob_page_destroy(row);
+    if (!hob_api_find(r, &row)) return;
+    bool there = hob_api_check_cursor(r, row, after);
+    hob_page_destroy(row);
+    if (!there) return;
     const char *run = hob_api_z(r, hob_web_param(r, "run"));
     int rc = hob_runtime_run_events(hob_api_runtime(r), run, (uint64_t)after, (size_t)limit, &page,
                                     &err);

@@ -15,15 +15,15 @@ void hob_api_sessions(hob_web_request *r) {
     hob_error err;
     int64_t limit;
     if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 50}, &limit)) return;
-    if (hob_web_accepts(r, "text/event-stream")) {
-        hob_api_sessions_live(r, (size_t)limit);
-        return;
-    }
     o.limit = (size_t)limit;
     o.cursor = hob_api_z(r, hob_web_query(r, "cursor"));
     o.cwd = hob_api_z(r, hob_web_query(r, "cwd"));
     o.app_name = hob_api_z(r, c->tenant);
     o.user_id = hob_api_z(r, c->principal);
+    if (hob_web_accepts(r, "text/event-stream")) {
+        hob_api_sessions_live(r, &o);
+        return;
+    }
     int rc = hob_runtime_sessions(hob_api_runtime(r), &o, &page, &err);
     hob_api_conclude(r, rc, "sessions", page, &err);
 }

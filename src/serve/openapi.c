@@ -65,7 +65,7 @@ static void write_body(hob_jsonw *w, const hob_route *route) {
     hob_jsonw_object(w);
     hob_jsonw_key(w, "content");
     hob_jsonw_object(w);
-    write_media(w, "application/json", route->takes);
+    write_media(w, route->flags & HOB_ROUTE_ANY_BODY ? "*/*" : "application/json", route->takes);
     hob_jsonw_object_end(w);
     hob_jsonw_object_end(w);
 }

@@ -101,6 +101,11 @@ void hob_outlet_answer(hob_outlet *o, hob_web_request *r, const char *type) {
     unref(o);
 }
 
+void hob_outlet_drop(hob_outlet *o) {
+    on_closed(o);
+    unref(o);
+}
+
 /* ---- server-sent events ------------------------------------------------------------------------------------------ */
 
 void hob_sse_add(hob_buf *out, uint64_t seq, hob_str name, hob_str json) {

@@ -26,6 +26,8 @@ enum { HOB_OUTLET_PIECE = 32 * 1024 };
 hob_outlet *hob_outlet_create(const hob_outlet_ops *ops, void *user);
 /* [handler] Answers the request with it. The outlet is the stream's from here on; `end` comes in every case. */
 void hob_outlet_answer(hob_outlet *o, hob_web_request *r, const char *type);
+/* [handler] Instead of hob_outlet_answer: `end` comes, and nothing was answered. */
+void hob_outlet_drop(hob_outlet *o);
 /* [any] There may be something to fill. Only between begin() and end(). */
 void hob_outlet_wake(hob_outlet *o);
 

@@ -51,7 +51,8 @@ static const hob_route routes[] = {
      .flags = HOB_ROUTE_STREAM,
      .handle = hob_api_sessions,
      .tag = "sessions",
-     .summary = "Sessions, the last changed first; as text/event-stream: each row when it changes",
+     .summary = "Sessions, the last changed first; as text/event-stream: then each row when it "
+                "changes",
      .query = "limit:integer:rows, 1 to 1000;cursor:string:`next` of the page before;"
               "cwd:string:only those of this folder",
      .gives = "Sessions"},
@@ -168,7 +169,8 @@ static const hob_route routes[] = {
      .handle = hob_api_events,
      .tag = "events",
      .summary = "Events from a cursor on: a page, or as text/event-stream all that follow",
-     .query = "after:integer:events after this number (Last-Event-ID counts more);"
+     .query = "after:integer:events after this number (Last-Event-ID counts more), 409 if there is "
+              "none;"
               "limit:integer:of a page, 1 to 1000;until:string:`settled` ends the stream then",
      .gives = "Events"},
     {.method = "GET",
@@ -256,14 +258,14 @@ static const hob_route routes[] = {
      .right = HOB_RIGHT_READ,
      .handle = hob_api_state,
      .tag = "views",
-     .summary = "The state; `revision` while it is open here",
+     .summary = "The state, and its `revision`, which is its ETag, too",
      .gives = "State"},
     {.method = "PATCH",
      .path = "/api/sessions/{id}/state",
      .right = HOB_RIGHT_RUN,
      .handle = hob_api_state_change,
      .tag = "views",
-     .summary = "Change it; with `revision` only if nobody else did",
+     .summary = "Change it; with `revision` or If-Match only if nobody else did",
      .takes = "StateChange",
      .gives = "State"},
     {.method = "GET",
@@ -272,7 +274,8 @@ static const hob_route routes[] = {
      .flags = HOB_ROUTE_ETAG,
      .handle = hob_api_messages,
      .tag = "views",
-     .summary = "The conversation: messages and results, as events",
+     .summary = "The conversation: messages and results, as events; with the answers that were cut "
+                "off and that later ones hang on",
      .gives = "{\"type\":\"object\"}"},
     {.method = "GET",
      .path = "/api/sessions/{id}/tree",
@@ -314,6 +317,18 @@ static const hob_route routes[] = {
      .query =
          "version:integer:the newest if absent;name:string:instead of that in the path, for names "
          "with a /"},
+    {.method = "PUT",
+     .path = "/api/sessions/{id}/artifacts/{name}",
+     .right = HOB_RIGHT_RUN,
+     .flags = HOB_ROUTE_ANY_BODY,
+     .handle = hob_api_artifact_save,
+     .tag = "views",
+     .summary = "Save the body, with its Content-Type, as the next version of one",
+     .query = "name:string:instead of that in the path, for names with a /",
+     .takes = "{\"type\":\"string\",\"format\":\"binary\"}",
+     .gives = "ArtifactVersion",
+     .status = 201,
+     .max_body = 64u << 20},
     {.method = "GET",
      .path = "/api/sessions/{id}/subagents",
      .right = HOB_RIGHT_READ,

@@ -97,11 +97,15 @@ static const hob_schema schemas[] = {
      "pe\":\"array\",\"items\":{\"type\":\"object\"},\"description\":\"text and image bloc"
      "ks (docs/messages.md)\"}}}"},
     {"State", "{\"type\":\"object\",\"required\":[\"state\",\"revision\"],\"properties\":{\"state\""
-              ":{\"type\":\"object\"},\"revision\":{\"type\":[\"integer\",\"null\"]}}}"},
+              ":{\"type\":\"object\"},\"revision\":{\"type\":\"integer\"}}}"},
     {"StateChange",
      "{\"type\":\"object\",\"properties\":{\"delta\":{\"type\":\"object\"},\"removed\":{\""
      "type\":\"array\",\"items\":{\"type\":\"string\"}},\"revision\":{\"type\":\"integer\""
      "}}}"},
+    {"ArtifactVersion",
+     "{\"type\":\"object\",\"required\":[\"name\",\"version\"],\"properties\":{\"name\":{\"type\":"
+     "\"string\"},\"version\":{\"type\":\"integer\"},\"mime\":{\"type\":\"string\"},\"size\":{\"type\":"
+     "\"integer\"}}}"},
     {"RunAgentInput",
      "{\"type\":\"object\",\"required\":[\"threadId\",\"runId\"],\"properties\":{\"threadId\":{\"type\":"
      "\"string\"},\"runId\":{\"type\":\"string\"},\"messages\":{\"type\":\"array\"},\"tools\":{\"type\":"

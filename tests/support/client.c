@@ -62,8 +62,9 @@ static void send_request(int fd, const char *token, const char *method, const ch
     hob_buf_addf(&b, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n", method, path, port_of(fd));
     if (token) hob_buf_addf(&b, "Authorization: Bearer %s\r\n", token);
     if (headers) hob_buf_addz(&b, headers);
-    if (body.p)
-        hob_buf_addf(&b, "Content-Type: application/json\r\nContent-Length: %zu\r\n", body.n);
+    bool typed = headers && strstr(headers, "Content-Type:");
+    if (body.p && !typed) hob_buf_addz(&b, "Content-Type: application/json\r\n");
+    if (body.p) hob_buf_addf(&b, "Content-Length: %zu\r\n", body.n);
     hob_buf_addz(&b, "\r\n");
     hob_buf_add(&b, body);
     send_all(fd, hob_buf_str(&b));

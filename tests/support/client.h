@@ -19,7 +19,8 @@ typedef struct client {
 
 void client_init(client *c, int port, const char *token);
 void client_finish(client *c);
-/* ' is written for " in the body; NULL = none. Returns the status. `headers`: lines with CRLF, or NULL. */
+/* ' is written for " in the body; NULL = none. Returns the status. `headers`: lines with CRLF, or NULL; a body
+ * is JSON unless they have a Content-Type. */
 int client_call(client *c, const char *method, const char *path, const char *body);
 int client_call_with(client *c, const char *method, const char *path, const char *headers,
                      const char *body);

@@ -121,7 +121,7 @@ class Stream {
       this.tries = 0;
     } catch (error) {
       if (this.stopped) return;
-      if ([401, 403, 404].includes(error.status)) return this.onEnd(error);
+      if ([401, 403, 404, 409].includes(error.status)) return this.onEnd(error);
     }
     if (!this.stopped) this.again();
   }

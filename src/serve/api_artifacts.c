@@ -1,0 +1,105 @@
+/*
+ * api_artifacts.c - artifacts of a session: list, read, save.
+ *
+ * Saving never overwrites: each PUT is a new version, and the answer names it. So there is nothing for preconditions
+ * to guard; a client that sends one expects something else, and is told.
+ */
+#include "serve/api.h"
+
+#include <hob/artifact.h>
+
+static hob_artifact_query artifact_query(hob_web_request *r, hob_tenant *of) {
+    hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
+    *of = hob_api_tenant(r);
+    q.session = hob_api_z(r, hob_web_param(r, "id"));
+    q.of = of;
+    return q;
+}
+
+void hob_api_artifacts(hob_web_request *r) {
+    hob_tenant of;
+    hob_artifact_query q = artifact_query(r, &of);
+    hob_page *row, *page = NULL;
+    hob_error err;
+    int64_t limit;
+    if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 50}, &limit)) return;
+    if (!hob_api_find(r, &row)) return;
+    hob_page_destroy(row);
+    q.name = hob_web_query(r, "name");
+    q.cursor = hob_api_z(r, hob_web_query(r, "cursor"));
+    q.limit = (size_t)limit;
+    int rc = hob_runtime_artifacts(hob_api_runtime(r), &q, &page, &err);
+    hob_api_conclude(r, rc, "artifacts", page, &err);
+}
+
+static hob_str name_of(hob_web_request *r) {
+    hob_str name = hob_web_query(r, "name");
+    return name.p ? name : hob_web_param(r, "name");
+}
+
+/* Bytes that somebody made, with the type that they say they have: to be kept, never to be shown as a page of ours. */
+void hob_api_artifact(hob_web_request *r) {
+    hob_tenant of;
+    hob_artifact_query q = artifact_query(r, &of);
+    hob_artifact *a;
+    hob_page *row;
+    hob_error err;
+    if (!hob_web_query_int(r, "version", (hob_web_range){0, INT64_MAX, HOB_ARTIFACT_NEWEST},
+                           &q.version))
+        return;
+    if (!hob_api_find(r, &row)) return;
+    hob_page_destroy(row);
+    q.name = name_of(r);
+    int rc = hob_runtime_artifact_load(hob_api_runtime(r), &q, &a, &err);
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, &err);
+        return;
+    }
+    hob_web_answer_header(r, "Content-Disposition", HOB_STR("attachment"));
+    hob_web_answer(r, 200, hob_api_z(r, hob_artifact_mime(a)), hob_artifact_bytes(a));
+    hob_artifact_destroy(a);
+}
+
+/* ---- saving -------------------------------------------------------------------------------------------------------- */
+
+static bool is_unconditional(hob_web_request *r) {
+    if (!hob_web_header(r, "if-match").p && !hob_web_header(r, "if-none-match").p) return true;
+    hob_web_fail(r, 400, "bad_request",
+                 "a PUT never overwrites an artifact but makes its next version: send it without "
+                 "If-Match and If-None-Match");
+    return false;
+}
+
+static void answer_version(hob_web_request *r, const hob_artifact_item *item, int64_t version) {
+    hob_buf b;
+    hob_jsonw w;
+    hob_buf_init(&b, 16 * 1024);
+    hob_jsonw_init(&w, &b);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "name", item->name);
+    hob_jsonw_kint(&w, "version", version);
+    hob_jsonw_kstr(&w, "mime", hob_str_z(item->mime ? item->mime : "application/octet-stream"));
+    hob_jsonw_kint(&w, "size", (int64_t)item->bytes.n);
+    hob_jsonw_object_end(&w);
+    hob_web_answer_json(r, 201, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+/* The session is opened for it, as for a prompt: so several can come at once, also while a run is under way. */
+void hob_api_artifact_save(hob_web_request *r) {
+    hob_artifact_item item = HOB_ARTIFACT_ITEM_INIT;
+    int64_t version;
+    hob_error err;
+    if (!is_unconditional(r)) return;
+    item.name = name_of(r);
+    item.bytes = hob_web_body(r);
+    item.mime = hob_api_z(r, hob_web_header(r, "content-type"));
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    int rc = hob_session_artifact_save(hob_room_session(room), &item, &version, &err);
+    hob_hub_leave(room);
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        answer_version(r, &item, version);
+}

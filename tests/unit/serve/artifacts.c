@@ -1,0 +1,100 @@
+/* Artifacts over HTTP: bytes in, bytes out, each time a version. */
+#include "support/check.h"
+#include "support/desk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int setup(void **state) {
+    desk *d = hob_alloc(sizeof *d);
+    desk_init(
+        d,
+        "{'rules':[{'when':{'user':'hang'},'reply':[{'wait':true}]}],'otherwise':[{'text':'hi'}]}");
+    desk_start(d);
+    *state = d;
+    return 0;
+}
+
+static int teardown(void **state) {
+    desk *d = *state;
+    desk_finish(d);
+    hob_free(d);
+    return 0;
+}
+
+#define assert_status(d, call, wanted)                                                             \
+    do {                                                                                           \
+        int got_ = (call);                                                                         \
+        if (got_ != (wanted))                                                                      \
+            fail_msg("%d instead of %d: %s", got_, wanted, hob_buf_z(&(d)->c.body));               \
+    } while (0)
+#define assert_field(d, path, text) assert_string_equal(client_field(&(d)->c, path), text)
+
+static int put(desk *d, const char *name, const char *headers, const char *body) {
+    char path[300];
+    snprintf(path, sizeof path, "/api/sessions/one/artifacts/%s", name);
+    return client_call_with(&d->c, "PUT", path, headers, body);
+}
+
+static void test_serve_artifacts__each_put_is_a_version(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, put(d, "plan.txt", "Content-Type: text/plain\r\n", "two seats"), 201);
+    assert_string_equal(hob_buf_z(&d->c.body), "{\"name\":\"plan.txt\",\"version\":0,\"mime\":"
+                                               "\"text/plain\",\"size\":9}");
+    assert_status(d, put(d, "plan.txt", "Content-Type: text/csv\r\n", "three"), 201);
+    assert_field(d, "version", "1");
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/plan.txt"), 200);
+    assert_string_equal(hob_buf_z(&d->c.body), "three");
+    assert_non_null(strstr(hob_buf_z(&d->c.head), "Content-Type: text/csv\r\n"));
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/plan.txt?version=0"), 200);
+    assert_string_equal(hob_buf_z(&d->c.body), "two seats");
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts"), 200);
+    assert_field(d, "artifacts.0.version", "1");
+}
+
+/* Closed, and while it works: an upload waits for nobody. */
+static void test_serve_artifacts__a_put_at_any_time(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/close"), 204);
+    assert_status(d, put(d, "a%2Fb.bin", "Content-Type: image/png\r\n", "x"), 201);
+    assert_field(d, "name", "a/b.bin");
+    desk_prompt(d, "one", "hang");
+    assert_status(d, put(d, "a%2Fb.bin", "Content-Type: image/png\r\n", "y"), 201);
+    assert_field(d, "version", "1");
+    assert_status(d, desk_get(d, "/api/sessions/one"), 200);
+    assert_field(d, "live.running", "true");
+}
+
+static void test_serve_artifacts__what_cannot_be_saved(void **state) {
+    static const char text[] = "Content-Type: text/plain\r\n";
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, put(d, "..", text, "x"), 400);
+    assert_status(d, put(d, "a%5Cb", text, "x"), 400);
+    assert_status(d, put(d, "a", "Content-Type: text/plain\r\nIf-Match: \"0\"\r\n", "x"), 400);
+    assert_status(d, put(d, "a", "Content-Type: text/plain\r\nIf-None-Match: *\r\n", "x"), 400);
+    assert_status(d, client_call_with(&d->c, "PUT", "/api/sessions/no/artifacts/a", text, "x"),
+                  404);
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts"), 200);
+    assert_field(d, "artifacts.0.name", "");
+}
+
+static void test_serve_artifacts__a_body_over_the_limit_is_refused_before_it_comes(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, put(d, "a", "Content-Length: 67108865\r\n", NULL), 413);
+    assert_field(d, "error.code", "too_large");
+}
+
+int main(void) {
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_artifacts__##name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(each_put_is_a_version),
+        T(a_put_at_any_time),
+        T(what_cannot_be_saved),
+        T(a_body_over_the_limit_is_refused_before_it_comes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
