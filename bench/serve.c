@@ -1,9 +1,9 @@
 /*
  * bench/serve.c - what the server costs: events sent, requests answered, streams that only wait.
  *
- * The server is a process of its own and its CPU time is what counts, so that the client's does not. Events are those of a
- * session's log, read from the store and sent as server-sent events; the floor is a bare program that sends as many bytes
- * with one write(2) an event.
+ * The server is a process of its own and its CPU time is what counts, so that the client's does not. Events are those of
+ * sessions' logs, sent as server-sent events: to the first who asks, when they are read from the store, and to those who
+ * come after. The floor is a bare program that sends as many bytes with one write(2) an event.
  */
 #include "server.h"
 #include "table.h"
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { PROMPTS = 400, REPLAYS = 100, REQUESTS = 20000, STREAMS = 10000 };
+enum { SESSIONS = 3, PROMPTS = 2000, REPLAYS = 40, REQUESTS = 20000, STREAMS = 10000 };
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
 
@@ -45,8 +45,7 @@ static size_t replay(int port, const char *id, size_t *events) {
     return bytes;
 }
 
-/* Events that Node sends for the same CPU time: written as they come, and with the loop turning after each, as it does
- * when a model streams. */
+/* Events that Node sends in a millisecond of its CPU. */
 static double node_rate(const bench_server *s, const char *path, size_t n) {
     size_t events = 0;
     double cpu = bench_server_cpu_ms(s);
@@ -58,53 +57,119 @@ static double node_rate(const bench_server *s, const char *path, size_t n) {
     return events >= n && cpu > 0 ? (double)events / cpu : 0;
 }
 
-static void measure_node(double ours) {
+/* Events that the server sends in a millisecond of its CPU. */
+static double replay_rate(const bench_server *s, const char *name, int sessions, int rounds,
+                          size_t *piece) {
+    size_t events = 0, bytes = 0;
+    char id[32];
+    double cpu = bench_server_cpu_ms(s);
+    for (int i = 0; i < rounds; i++)
+        for (int k = 0; k < sessions; k++) {
+            snprintf(id, sizeof id, "%s%d", name, k);
+            bytes += replay(s->port, id, &events);
+        }
+    cpu = bench_server_cpu_ms(s) - cpu;
+    if (!events) return 0;
+    *piece = bytes / events;
+    return (double)events / cpu;
+}
+
+static void node_row(const char *name, double ours, double node) {
+    char note[80];
+    snprintf(note, sizeof note, "Node: %.0f k/s", node);
+    bench_row((bench_line){
+        .name = name, .value = node > 0 ? ours / node : 0, .unit = "x", .min = 5, .note = note});
+}
+
+/* Like with like: what is there already, sent as fast as it is taken; and what comes piece by piece. */
+static void measure_node(double stored, double live) {
     bench_server s;
     if (!bench_server_start_node(&s)) {
         bench_failed("serve.events_node", "no Node server to compare with");
         return;
     }
     node_rate(&s, "/100000", 100000); /* warm */
-    double joined = node_rate(&s, "/1000000", 1000000),
-           live = node_rate(&s, "/live/200000", 200000);
+    node_row("serve.events_node", stored, node_rate(&s, "/1000000", 1000000));
+    node_row("serve.live_node", live, node_rate(&s, "/live/200000", 200000));
     bench_server_stop(&s);
-    char note[80];
-    snprintf(note, sizeof note, "Node: %.0f k/s, with its loop turning %.0f k/s", joined, live);
-    bench_row((bench_line){.name = "serve.events_node",
-                           .value = joined > 0 ? ours / joined : 0,
-                           .unit = "x",
-                           .min = 5,
-                           .note = note});
 }
 
-static void measure_events(const bench_server *s) {
-    size_t events = 0, bytes = 0;
-    if (!fill_session(s->port, "long") || !replay(s->port, "long", &events)) {
-        bench_failed("serve.events", "the session could not be filled");
-        return;
-    }
-    events = 0;
-    double cpu = bench_server_cpu_ms(s);
-    for (int i = 0; i < REPLAYS; i++) bytes += replay(s->port, "long", &events);
-    cpu = bench_server_cpu_ms(s) - cpu;
+static double raw_rate(size_t piece) {
     bench_server raw;
-    size_t piece = bytes / events;
-    if (!bench_server_start_raw(&raw, bytes / REPLAYS, piece)) return;
-    double floor = bench_server_cpu_ms(&raw);
-    for (int i = 0; i < REPLAYS; i++) {
+    enum { EVENTS = 20000, ROUNDS = 40 };
+    if (!bench_server_start_raw(&raw, EVENTS * piece, piece)) return 0;
+    double cpu = bench_server_cpu_ms(&raw);
+    for (int i = 0; i < ROUNDS; i++) {
         int fd = bench_dial(raw.port);
         bench_ask_for(fd, "GET", "/", NULL, NULL);
         bench_read_all(fd, NULL, NULL);
         close(fd);
     }
-    floor = bench_server_cpu_ms(&raw) - floor;
+    cpu = bench_server_cpu_ms(&raw) - cpu;
     bench_server_stop(&raw);
-    double rate = (double)events / cpu;
-    measure_node(rate);
-    double bare = (double)events / (floor > 0 ? floor : 10);
-    bench_row((bench_line){.name = "serve.events", .value = rate, .unit = "k/s", .floor = bare});
+    return EVENTS * (double)ROUNDS / cpu;
+}
+
+static bool fill_sessions(const bench_server *s) {
+    char id[32];
+    bool ok = true;
+    for (int k = 0; ok && k < SESSIONS; k++) {
+        snprintf(id, sizeof id, "long%d", k);
+        ok = fill_session(s->port, id);
+    }
+    return ok;
+}
+
+/* ---- a run that streams ---------------------------------------------------------------------------------------- */
+
+/* Pieces of text from the model to an AG-UI client, in a millisecond of the server's CPU: the whole run, its log included.
+ * Those that wait together become one event. */
+static double live_rate(const bench_server *s) {
+    enum { RUNS = 5, PIECES = 200000 };
+    char body[400];
+    size_t pieces = 0;
+    double cpu = bench_server_cpu_ms(s);
+    for (int i = 0; i < RUNS; i++) {
+        int fd = bench_dial(s->port);
+        snprintf(
+            body, sizeof body,
+            "{\"threadId\":\"pour%d\",\"runId\":\"r\",\"messages\":[{\"id\":\"1\",\"role\":\"user\","
+            "\"content\":\"pour\"}],\"tools\":[],\"state\":{},\"context\":[],\"forwardedProps\":{}}",
+            i);
+        bench_ask_for(fd, "POST", "/agui/default",
+                      "Accept: text/event-stream\r\nConnection: close\r\n", body);
+        bench_read_all(fd, "~", &pieces);
+        close(fd);
+    }
+    cpu = bench_server_cpu_ms(s) - cpu;
+    return pieces == (size_t)RUNS * PIECES ? (double)pieces / cpu : 0;
+}
+
+/* A server that has read none of it: all is done, and it is started anew. */
+static bool start_anew(bench_server *s, const bench_rig *r) {
+    size_t piece;
+    if (!fill_sessions(s) || replay_rate(s, "long", SESSIONS, 1, &piece) <= 0) return false;
+    bench_server_stop(s);
+    return bench_server_start(s, r);
+}
+
+static void measure_events(bench_server *s, const bench_rig *r) {
+    size_t piece = 0;
+    if (!start_anew(s, r)) {
+        bench_failed("serve.events", "the sessions could not be filled");
+        return;
+    }
+    double first = replay_rate(s, "long", SESSIONS, 1, &piece);
+    double again = replay_rate(s, "long", SESSIONS, REPLAYS, &piece);
+    double bare = raw_rate(piece);
     bench_row(
-        (bench_line){.name = "serve.events_ratio", .value = rate / bare, .unit = "x", .min = 0.5});
+        (bench_line){.name = "serve.events.first", .value = first, .unit = "k/s", .floor = bare});
+    bench_row((bench_line){.name = "serve.events", .value = again, .unit = "k/s", .floor = bare});
+    bench_row(
+        (bench_line){.name = "serve.events_ratio", .value = first / bare, .unit = "x", .min = 0.5});
+    double live = live_rate(s);
+    bench_row((bench_line){.name = "serve.live", .value = live, .unit = "k/s"});
+    measure_node(again, live);
 }
 
 /* ---- requests ----------------------------------------------------------------------------------------------- */
@@ -177,9 +242,9 @@ int main(int argc, char **argv) {
     raise_files();
     bench_rig_init(&r);
     if (bench_server_start(&s, &r)) {
-        measure_events(&s);
+        measure_events(&s, &r);
         measure_requests(&s, "serve.requests.healthz", "/healthz");
-        measure_requests(&s, "serve.requests.session", "/api/sessions/long");
+        measure_requests(&s, "serve.requests.session", "/api/sessions/long0");
         measure_idle(&s);
         bench_server_stop(&s);
     } else {

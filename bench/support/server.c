@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- hob ---------------------------------------------------------------------------------------------------- */
@@ -75,7 +76,9 @@ static int serve_rig(const void *rig, int ready) {
 bool bench_server_start(bench_server *s, const bench_rig *r) {
     static const char script[] =
         "{\"rules\":[{\"when\":{\"user\":\"pace\"},\"reply\":[{\"repeat\":{\"times\":500,\"reply\":"
-        "[{\"text\":\"0123456789\",\"delay_ms\":20}]}}]}],\"otherwise\":[{\"text\":\"hello\"}]}";
+        "[{\"text\":\"0123456789\",\"delay_ms\":20}]}}]},"
+        "{\"when\":{\"user\":\"pour\"},\"reply\":[{\"repeat\":{\"times\":1000,\"reply\":"
+        "[{\"repeat\":{\"times\":200,\"reply\":[{\"text\":\"~word now \"}]}}]}}]}],\"otherwise\":[{\"text\":\"hello\"}]}";
     static const char tokens[] = "{\"tokens\":[{\"name\":\"bench\",\"token\":\"" BENCH_TOKEN
                                  "\",\"rights\":[\"read\",\"run\"],"
                                  "\"limits\":{\"streams\":20000}}]}";
@@ -162,17 +165,10 @@ void bench_server_stop(bench_server *s) {
 /* ---- what it costs ----------------------------------------------------------------------------------------------- */
 
 double bench_server_cpu_ms(const bench_server *s) {
-    char path[64], text[1024];
-    unsigned long user = 0, sys = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)s->pid);
-    FILE *f = fopen(path, "re");
-    if (!f) return 0;
-    size_t n = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[n] = 0;
-    char *rest = strrchr(text, ')');
-    if (rest) sscanf(rest + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &sys);
-    return (double)(user + sys) * 1000 / (double)sysconf(_SC_CLK_TCK);
+    clockid_t clock;
+    struct timespec t = {0};
+    if (clock_getcpuclockid(s->pid, &clock) == 0) clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 double bench_server_rss_mb(const bench_server *s) {

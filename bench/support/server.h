@@ -15,7 +15,8 @@ typedef struct bench_server {
     int port;
 } bench_server;
 
-/* hob, on a scripted model: "pace" streams for ten seconds, fifty pieces a second; all else is answered at once. */
+/* hob, on a scripted model: "pace" streams for ten seconds, fifty pieces a second; "pour" streams 200,000 as fast as they
+ * are taken; all else is answered at once. */
 bool bench_server_start(bench_server *s, const bench_rig *r);
 /* A bare program that sends `total` bytes to each connection, `piece` at a time, with a write(2) each. */
 bool bench_server_start_raw(bench_server *s, size_t total, size_t piece);

@@ -141,7 +141,8 @@ static void on_news(void *user) {
 
 static void begin(void *user) {
     hob_agui_stream *s = user;
-    if (s->id[0]) s->feed = hob_feed_create(s->hub, hob_str_z(s->id), s->after, on_news, s);
+    hob_feed_opts o = {.session = hob_str_z(s->id), .after = s->after, .wake = on_news, .user = s};
+    if (s->id[0]) s->feed = hob_feed_create(s->hub, &o);
 }
 
 static bool is_parked(hob_agui_stream *s) {

@@ -12,6 +12,7 @@ typedef struct events_stream {
     hob_hub *hub;
     hob_feed *feed;
     char id[129];
+    char made[32];
     uint64_t after;
     bool until_settled, settled;
 } events_stream;
@@ -24,7 +25,12 @@ static void on_news(void *user) {
 
 static void begin(void *user) {
     events_stream *s = user;
-    s->feed = hob_feed_create(s->hub, hob_str_z(s->id), s->after, on_news, s);
+    hob_feed_opts o = {.session = hob_str_z(s->id),
+                       .made = hob_str_z(s->made),
+                       .after = s->after,
+                       .wake = on_news,
+                       .user = s};
+    s->feed = hob_feed_create(s->hub, &o);
 }
 
 static void add_event(events_stream *s, hob_event *e, hob_buf *out) {
@@ -42,10 +48,22 @@ static void say_why(hob_buf *out, int rc) {
         hob_sse_fail(out, "unavailable", "the events cannot be read now: connect again");
 }
 
+static void give_back(void *slab) {
+    hob_slab_unref(slab);
+}
+
+static int lend(events_stream *s, hob_slab *slab) {
+    if (slab->settled >= 0) s->settled = slab->settled;
+    hob_outlet_lend(s->outlet, hob_buf_str(&slab->text), give_back, slab);
+    return 0;
+}
+
 static int fill(void *user, hob_buf *out) {
     events_stream *s = user;
+    hob_slab *slab;
     hob_event *e;
     int rc = 1;
+    if (hob_feed_text(s->feed, &slab)) return lend(s, slab);
     while (out->n < HOB_OUTLET_PIECE && (rc = hob_feed_next(s->feed, &e)) > 0) add_event(s, e, out);
     if (rc < 0) say_why(out, rc);
     if (rc == 0 && s->until_settled && s->settled && hob_feed_is_idle(s->feed)) return -1;
@@ -81,6 +99,7 @@ static void answer_stream(hob_web_request *r, const hob_page *row, uint64_t afte
     s->until_settled = hob_str_eqz(hob_web_query(r, "until"), "settled");
     s->settled = is_settled(row, after);
     snprintf(s->id, sizeof s->id, "%.*s", HOB_FMT(hob_web_param(r, "id")));
+    hob_json_field(hob_page_row(row, 0), "created", s->made, sizeof s->made);
     s->outlet = hob_outlet_create(&ops, s);
     hob_outlet_answer(s->outlet, r, "text/event-stream");
 }

@@ -10,6 +10,7 @@ typedef enum feed_state {
     FEED_ASKED,   /* somebody of the hub will look for more */
     FEED_READER,  /* the session is open here */
     FEED_PAGE,    /* stored events are at hand */
+    FEED_SLAB,    /* as text */
     FEED_WAITING, /* for the bell */
     FEED_FAILED
 } feed_state;
@@ -18,6 +19,7 @@ struct hob_feed {
     hob_list link; /* in its bell; under hub->lock */
     hob_hub *hub;
     char *id;
+    char *log; /* its name on the shelf; NULL: no text is wanted */
     hob_wake_fn wake;
     void *user;
     hob_msg msg; /* both of FEED_ASKED */
@@ -25,6 +27,7 @@ struct hob_feed {
     feed_state found; /* what the look found */
     int looked;       /* and why not: HOB_E… */
     bool empty;       /* a look at the store found nothing before */
+    bool near;        /* it found the end of what is stored */
     pthread_mutex_t lock;
     /* under the lock; in FEED_ASKED the sources are the looker's */
     feed_state state;
@@ -34,6 +37,7 @@ struct hob_feed {
     hob_reader *reader;
     hob_page *page;
     size_t at;
+    hob_slab *slab;
     int error;
 };
 
@@ -42,7 +46,9 @@ struct hob_feed {
 static void free_feed(hob_feed *f) {
     hob_reader_close(f->reader);
     hob_page_destroy(f->page);
+    hob_slab_unref(f->slab);
     pthread_mutex_destroy(&f->lock);
+    hob_free(f->log);
     hob_free(f->id);
     hob_free(f);
 }
@@ -54,17 +60,26 @@ static void ask(hob_feed *f) {
     hob_loop_post(f->hub->loop, &f->msg);
 }
 
+/* Locked. What others read lately need not be looked for. */
+static void go_on(hob_feed *f) {
+    f->slab = f->log ? hob_shelf_find(f->hub->shelf, hob_str_z(f->log), f->cursor) : NULL;
+    if (f->slab)
+        f->state = FEED_SLAB;
+    else
+        ask(f);
+}
+
 static void on_ready(void *user) {
     hob_feed *f = user;
     f->wake(f->user);
 }
 
-/* The session as it is open here, if it is: the reader goes on from the cursor. */
-static bool attach(hob_feed *f) {
+/* The session as it is open here, if it is: its reader goes on from there. */
+static bool attach(hob_feed *f, uint64_t after) {
     hob_room *room = hob_hub_peek(f->hub, NULL, hob_str_z(f->id));
     hob_reader *r = NULL;
     if (!room) return false;
-    int rc = hob_session_reader(hob_room_session(room), f->cursor, on_ready, f, &r, NULL);
+    int rc = hob_session_reader(hob_room_session(room), after, on_ready, f, &r, NULL);
     hob_hub_leave(room);
     if (rc < 0) return false;
     f->reader = r;
@@ -77,12 +92,29 @@ static int turn_page(hob_feed *f) {
     hob_page *page;
     int rc = hob_runtime_events(f->hub->rt, f->id, f->cursor, PAGE, &page, &err);
     if (rc < 0) return rc;
+    f->near = !hob_page_next(page).n;
     if (!hob_page_count(page)) {
         hob_page_destroy(page);
         return 0;
     }
     f->page = page;
     f->at = 0;
+    return 1;
+}
+
+/* The same as text. */
+static int cut_slab(hob_feed *f) {
+    hob_error err;
+    hob_page *page;
+    size_t room = hob_slab_room(f->cursor), n;
+    int rc = hob_runtime_events(f->hub->rt, f->id, f->cursor, room, &page, &err);
+    if (rc < 0) return rc;
+    n = hob_page_count(page);
+    f->near = !hob_page_next(page).n;
+    if (n) rc = hob_slab_create(page, f->cursor, &f->slab);
+    hob_page_destroy(page);
+    if (rc < 0 || !n) return rc;
+    hob_shelf_put(f->hub->shelf, hob_str_z(f->log), f->cursor, f->slab);
     return 1;
 }
 
@@ -94,13 +126,25 @@ static int check_there(hob_feed *f) {
     return rc;
 }
 
+static feed_state look_around(hob_feed *f) {
+    bool text =
+        f->log &&
+        !f->near; /* far behind: what is stored is read as it is, whoever has the session open */
+    f->looked = text ? cut_slab(f) : 0;
+    if (f->looked > 0) {
+        if (f->near)
+            attach(f, f->slab->last); /* at once, so that nothing of what streams is missed */
+        return FEED_SLAB;
+    }
+    if (f->looked < 0 || attach(f, f->cursor)) return FEED_READER;
+    f->looked = turn_page(f);
+    return f->looked > 0 ? FEED_PAGE : FEED_WAITING;
+}
+
 static void look(hob_work *w) {
     hob_feed *f = HOB_CONTAINER(w, hob_feed, work);
-    f->found = FEED_READER;
-    f->looked = 0;
-    if (attach(f)) return;
-    f->looked = turn_page(f);
-    f->found = f->looked > 0 ? FEED_PAGE : FEED_WAITING;
+    f->found = look_around(f);
+    if (f->found != FEED_WAITING) return;
     if (f->looked == 0 && f->empty) f->looked = check_there(f);
     f->empty = f->looked == 0;
 }
@@ -184,19 +228,29 @@ static void take_down_bell(hob_feed *f) {
 
 /* ---- for its owner --------------------------------------------------------------------------------------------- */
 
-hob_feed *hob_feed_create(hob_hub *h, hob_str session, uint64_t after, hob_wake_fn wake,
-                          void *user) {
+/* An id can come again when its session is gone; not made at the same time. */
+static char *name_log(hob_str session, hob_str made) {
+    hob_buf b;
+    hob_buf_init(&b, 512);
+    hob_buf_addf(&b, "%.*s %.*s", HOB_FMT(session), HOB_FMT(made));
+    char *name = hob_dupz(hob_buf_str(&b));
+    hob_buf_finish(&b);
+    return name;
+}
+
+hob_feed *hob_feed_create(hob_hub *h, const hob_feed_opts *o) {
     hob_feed *f = HOB_NEW(hob_feed);
     f->hub = h;
-    f->id = hob_dupz(session);
-    f->cursor = after;
-    f->wake = wake;
-    f->user = user;
+    f->id = hob_dupz(o->session);
+    f->log = o->made.n ? name_log(o->session, o->made) : NULL;
+    f->cursor = o->after;
+    f->wake = o->wake;
+    f->user = o->user;
     f->msg.fn = on_asked;
     pthread_mutex_init(&f->lock, NULL);
     hang_bell(f); /* before the first look: what happens from now on is not missed */
     pthread_mutex_lock(&f->lock);
-    ask(f);
+    go_on(f);
     pthread_mutex_unlock(&f->lock);
     return f;
 }
@@ -265,11 +319,28 @@ static int next_stored(hob_feed *f, hob_event **out) {
     return 0;
 }
 
+int hob_feed_text(hob_feed *f, hob_slab **out) {
+    pthread_mutex_lock(&f->lock);
+    bool there = f->state == FEED_SLAB;
+    if (there) {
+        *out = f->slab;
+        f->cursor = f->slab->last;
+        f->slab = NULL;
+        if (f->reader)
+            f->state = FEED_READER;
+        else
+            go_on(f);
+    }
+    pthread_mutex_unlock(&f->lock);
+    return there;
+}
+
 int hob_feed_next(hob_feed *f, hob_event **out) {
     int rc = 0;
     pthread_mutex_lock(&f->lock);
     switch (f->state) {
     case FEED_ASKED:
+    case FEED_SLAB:
     case FEED_WAITING: break;
     case FEED_READER: rc = next_read(f, out); break;
     case FEED_PAGE: rc = next_stored(f, out); break;

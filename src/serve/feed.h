@@ -13,15 +13,24 @@
 #define HOB_SRC_SERVE_FEED_H
 
 #include "serve/hub.h"
+#include "serve/slab.h"
 
 typedef struct hob_feed hob_feed;
 
 /* `wake` [any]: hob_feed_next has something to say again; it comes once after each 0 at least, and
  * when a look found nothing. It takes note only. */
 typedef void (*hob_wake_fn)(void *user);
-/* The caller has seen that the session is there and whose it is. */
-hob_feed *hob_feed_create(hob_hub *h, hob_str session, uint64_t after, hob_wake_fn wake,
-                          void *user);
+typedef struct hob_feed_opts {
+    hob_str session; /* the caller has seen that it is there and whose it is */
+    hob_str
+        made; /* when it was, as its row says: what is stored may come as text (hob_feed_text). NULL: it does not */
+    uint64_t after;
+    hob_wake_fn wake;
+    void *user;
+} hob_feed_opts;
+hob_feed *hob_feed_create(hob_hub *h, const hob_feed_opts *o);
+/* Many stored events at once, as server-sent events: 1 and *out (to be unref'ed); 0: ask hob_feed_next. */
+int hob_feed_text(hob_feed *f, hob_slab **out);
 /* 1 and *out (to be unref'ed); 0 = nothing now; HOB_ENOENT: the session was removed; another error: it cannot be read
  * now, go on with another feed from hob_feed_cursor. */
 int hob_feed_next(hob_feed *f, hob_event **out);

@@ -354,6 +354,7 @@ static void free_hub(hob_hub *h) {
     hob_map_destroy(h->rooms);
     hob_map_destroy(h->bells);
     hob_map_destroy(h->answers);
+    hob_shelf_destroy(h->shelf);
     hob_map_destroy(h->rows);
     hob_marks_close(h->marks);
     pthread_cond_destroy(&h->cond);
@@ -374,6 +375,7 @@ static hob_hub *new_hub(hob_server *sv) {
     h->rooms = hob_map_create();
     h->bells = hob_map_create();
     h->answers = hob_map_create();
+    h->shelf = hob_shelf_create();
     h->rows = hob_map_create();
     hob_list_init(&h->by_use);
     hob_list_init(&h->listeners);

@@ -9,6 +9,7 @@
 
 #include "loop/loop.h"
 #include "serve/hub.h"
+#include "serve/slab.h"
 
 #include <pthread.h>
 
@@ -64,6 +65,7 @@ struct hob_hub {
     hob_list by_use; /* rooms, the one used longest ago first */
     hob_map *bells;  /* id -> hob_bell */
     size_t waiting;  /* feeds that wait for a bell */
+    hob_shelf *shelf;
     hob_list listeners;
     hob_list nudges;
     hob_map *answers; /* "session\nkey" -> hob_kept */

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { KEPT = 4096, PIECE_MAX = 160 << 20 }; /* one event can have 64 MiB, and needs room to grow */
+enum { KEPT = 4096 };
 
 struct hob_outlet {
     const hob_outlet_ops *ops;
@@ -12,7 +12,9 @@ struct hob_outlet {
     /* server's thread */
     bool begun, ended;
     hob_buf out;
-    size_t at;
+    hob_str rest; /* of `out`, or of what is lent */
+    void (*give_back)(void *owner);
+    void *owner;
     pthread_mutex_t lock;
     hob_web_stream *web; /* NULL: not known yet, or closed */
     bool woken;          /* before it was known */
@@ -24,7 +26,7 @@ hob_outlet *hob_outlet_create(const hob_outlet_ops *ops, void *user) {
     o->ops = ops;
     o->user = user;
     o->refs = 2;
-    hob_buf_init(&o->out, PIECE_MAX);
+    hob_buf_init(&o->out, HOB_OUTLET_MAX);
     pthread_mutex_init(&o->lock, NULL);
     return o;
 }
@@ -53,13 +55,24 @@ static void empty(hob_outlet *o) {
         hob_buf_finish(&o->out);
     else
         hob_buf_reset(&o->out);
-    o->at = 0;
+}
+
+void hob_outlet_lend(hob_outlet *o, hob_str text, void (*give_back)(void *owner), void *owner) {
+    o->rest = text;
+    o->give_back = give_back;
+    o->owner = owner;
+}
+
+static void give_back(hob_outlet *o) {
+    if (o->give_back) o->give_back(o->owner);
+    o->give_back = NULL;
 }
 
 static ssize_t take(hob_outlet *o, char *buf, size_t cap) {
-    size_t n = HOB_MIN(o->out.n - o->at, cap);
-    memcpy(buf, o->out.p + o->at, n);
-    o->at += n;
+    size_t n = HOB_MIN(o->rest.n, cap);
+    memcpy(buf, o->rest.p, n);
+    o->rest = hob_str_skip(o->rest, n);
+    if (!o->rest.n) give_back(o);
     return (ssize_t)n;
 }
 
@@ -67,18 +80,19 @@ static ssize_t on_read(void *user, char *buf, size_t cap) {
     hob_outlet *o = user;
     if (!o->begun) o->ops->begin(o->user);
     o->begun = true;
-    if (o->at < o->out.n) return take(o, buf, cap);
+    if (o->rest.n) return take(o, buf, cap);
     if (o->ended) return -1;
     if (o->out.n) hob_buf_reset(&o->out);
-    o->at = 0;
     o->ended = o->ops->fill(o->user, &o->out) < 0 || o->out.err;
-    if (o->out.n && !o->out.err) return take(o, buf, cap);
+    if (o->out.n && !o->out.err) o->rest = hob_buf_str(&o->out);
+    if (o->rest.n) return take(o, buf, cap);
     empty(o);
     return o->ended ? -1 : 0;
 }
 
 static void on_closed(void *user) {
     hob_outlet *o = user;
+    give_back(o);
     o->ops->end(o->user);
     pthread_mutex_lock(&o->lock);
     o->web = NULL;
