@@ -9,7 +9,7 @@
 #define AUTH_METHOD "configuration"
 #define AUTH_HELP                                                                                   \
     "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment of the editor, or name a provider " \
-    "and its api_key in hob's configuration (hob config show), then start the agent again"
+    "and its api_key in hob's configuration, then start the agent again"
 
 static void read_capabilities(hob_acp *x, const hob_json *c) {
     const hob_json *fs = hob_json_get(c, "fs"), *session = hob_json_get(c, "session");

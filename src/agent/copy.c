@@ -94,8 +94,7 @@ int hob_def_list_missing(const hob_def_list *l, hob_definition_kind kind, hob_st
     const hob_definition *x = unusable(l, kind, name);
     if (x && x->state == HOB_DEFINITION_UNTRUSTED)
         return hob_fail(err, HOB_ENOENT, 0,
-                        "the %s %.*s (%.*s) is of a folder that is not trusted in this run: look "
-                        "at it, then give --trust",
+                        "the %s %.*s (%.*s) is of a folder that is not trusted in this run",
                         kind_name(kind), HOB_FMT(name), HOB_FMT(x->path));
     if (x)
         return hob_fail(err, HOB_ENOENT, 0, "the %s %.*s cannot be used: %.*s:%zu: %.*s",

@@ -62,6 +62,7 @@ typedef struct hob_text {
     char named[72];   /* the agent whose name stands above what was printed last */
     /* not live: the last answer, held until it is the run's, and which agent gave it */
     char answerer[72];
+    bool told; /* as a remark, because something else was told since */
     hob_buf answer;
 } hob_text;
 void hob_text_init(hob_text *t, hob_cli *cli, bool live);

@@ -31,7 +31,7 @@ static void add_commands(hob_out *o) {
     hob_out_addf(o, "\ncommands (hob COMMAND --help says more)\n");
     for (size_t i = 0; i < hob_command_count(); i++) {
         const hob_command *c = hob_command_at(i);
-        char left[128];
+        char left[256];
         snprintf(left, sizeof left, "  %s", c->usage);
         add_row(o, left, c->summary);
     }

@@ -30,31 +30,47 @@ static void add_text(hob_buf *b, const hob_json *content) {
     }
 }
 
-static void add_message(hob_buf *b, const char *who, const hob_json *d) {
+/* Of several agents, which one. */
+static void add_agent(hob_buf *b, const char *before, hob_str agent, const char *after) {
+    if (!agent.n) return;
+    hob_buf_addz(b, before);
+    hob_show_line(b, agent, 64);
+    hob_buf_addz(b, after);
+}
+
+static void add_message(hob_buf *b, const char *who, hob_str agent, const hob_json *d) {
     hob_buf text;
     hob_buf_init(&text, TEXT_MAX);
     add_text(&text, hob_json_get(d, "content"));
-    if (text.n) hob_buf_addf(b, "## %s\n\n", who);
+    if (text.n) {
+        hob_buf_addf(b, "## %s", who);
+        add_agent(b, " (", agent, ")");
+        hob_buf_addz(b, "\n\n");
+    }
     hob_buf_add(b, hob_buf_str(&text));
     hob_buf_finish(&text);
 }
 
-static void add_call(hob_buf *b, const hob_json *d) {
+static void add_call(hob_buf *b, hob_str agent, const hob_json *d) {
     hob_buf_addz(b, "**Tool** `");
     hob_show_line(b, hob_json_get_str(d, "tool"), 64);
-    hob_buf_addz(b, "`\n\n");
+    hob_buf_addz(b, "`");
+    add_agent(b, " (", agent, ")");
+    hob_buf_addz(b, "\n\n");
     add_fenced(b, hob_json_raw(hob_json_get(d, "args")));
 }
 
-static void add_result(hob_buf *b, const hob_json *d) {
+static void add_result(hob_buf *b, hob_str agent, const hob_json *d) {
     hob_buf text;
     hob_str outcome = hob_json_get_str(d, "outcome");
     hob_buf_init(&text, TEXT_MAX);
     add_text(&text, hob_json_get(d, "content"));
     hob_str all = hob_str_trim(hob_buf_str(&text));
     hob_str shown = hob_str_first(all, hob_utf8_prefix(all, RESULT_BYTES));
-    hob_buf_addf(b, "**Result** (%.*s%s)\n\n", HOB_FMT(outcome),
+    hob_buf_addf(b, "**Result** (%.*s%s", HOB_FMT(outcome),
                  shown.n < all.n ? ", its beginning" : "");
+    add_agent(b, ", ", agent, "");
+    hob_buf_addz(b, ")\n\n");
     if (shown.n) add_fenced(b, shown);
     hob_buf_finish(&text);
 }
@@ -69,12 +85,12 @@ static void add_end(hob_buf *b, const hob_json *d) {
 
 static void add_event(hob_buf *b, const hob_json *e) {
     const hob_json *d = hob_json_get(e, "data");
-    hob_str type = hob_json_get_str(e, "type");
+    hob_str type = hob_json_get_str(e, "type"), agent = hob_json_get_str(e, "agent");
     if (hob_str_eqz(type, "user_message") || hob_str_eqz(type, "steer_delivered"))
-        add_message(b, "User", d);
-    if (hob_str_eqz(type, "assistant_message")) add_message(b, "Assistant", d);
-    if (hob_str_eqz(type, "tool_started")) add_call(b, d);
-    if (hob_str_eqz(type, "tool_finished")) add_result(b, d);
+        add_message(b, "User", HOB_STR_NULL, d);
+    if (hob_str_eqz(type, "assistant_message")) add_message(b, "Assistant", agent, d);
+    if (hob_str_eqz(type, "tool_started")) add_call(b, agent, d);
+    if (hob_str_eqz(type, "tool_finished")) add_result(b, agent, d);
     if (hob_str_eqz(type, "run_finished")) add_end(b, d);
 }
 

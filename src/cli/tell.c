@@ -32,6 +32,27 @@ static void write_all(hob_str s) {
     }
 }
 
+/* The library speaks of what it is and of its settings; here is what that is on the command line. */
+static void add_hint(hob_buf *b, const char *text) {
+    static const struct {
+        const char *words, *hint;
+    } hints[] = {
+        {"it counts once you trust this folder", "--trust, for one run"},
+        {"is of a folder that is not trusted", "look at it, then give --trust"},
+        {"is in use, perhaps by another server", "--listen 127.0.0.1:0 takes any free port"},
+        {"and there is no TLS here", "--insecure, if it is meant"},
+        {"one that is not in the list of models", "hob models"},
+        {"there is no session of ", NULL},
+        {"there is no session ", "`hob sessions list` shows them"},
+        {"there is no run ", "`hob runs list` shows them"},
+    };
+    for (size_t i = 0; i < HOB_ARRAY_LEN(hints); i++) {
+        if (!strstr(text, hints[i].words)) continue;
+        if (hints[i].hint && !strchr(text, '`')) hob_buf_addf(b, " (%s)", hints[i].hint);
+        return;
+    }
+}
+
 static void say(hob_cli *cli, const char *before, const char *fmt, va_list ap) {
     char text[4096];
     hob_buf b;
@@ -40,6 +61,7 @@ static void say(hob_cli *cli, const char *before, const char *fmt, va_list ap) {
     hob_buf_init(&b, LINE_MAX_BYTES * 2);
     hob_buf_addz(&b, before);
     hob_show_text(&b, hob_str_z(text));
+    add_hint(&b, text);
     hob_buf_addc(&b, '\n');
     write_all(hob_buf_str(&b));
     hob_buf_finish(&b);

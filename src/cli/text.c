@@ -5,7 +5,8 @@
  * On a terminal text appears as it streams. Into a pipe or file goes only what is the answer: a
  * message is held when it is whole and asks for no tools, and written when the run ends: until then
  * the end of a task in the background, or another agent, may bring a later one. What the model says
- * before that is a remark. So `hob -p … | …` never sees the same text twice after a retry. When a
+ * before that is a remark, and so is a held answer behind which something else is told: what is told
+ * stands in the order in which it happened. So `hob -p … | …` never sees the same text twice after a retry. When a
  * run ends badly, the part of an answer that had arrived is written all the same.
  */
 #include "cli/ask.h"
@@ -38,7 +39,15 @@ void hob_text_print(hob_text *t, hob_str s) {
     t->printed = true;
 }
 
+static void tell_held(hob_text *t) {
+    hob_str agent = hob_str_z(t->answerer);
+    if (!t->answer.n || t->told) return;
+    t->told = true;
+    hob_text_tell(t, HOB_TINT_DIM, agent.n ? ">" : " ", agent, hob_buf_str(&t->answer));
+}
+
 void hob_text_remark(hob_text *t, hob_tint tint, const char *mark, hob_str text) {
+    tell_held(t);
     hob_text_end_line(t);
     hob_tell_line(t->cli, tint, mark, text);
 }
@@ -56,10 +65,9 @@ void hob_text_tell(hob_text *t, hob_tint tint, const char *mark, hob_str agent, 
 
 /* It was not the last. */
 static void give_way(hob_text *t) {
-    hob_str agent = hob_str_z(t->answerer);
-    if (t->answer.n)
-        hob_text_tell(t, HOB_TINT_DIM, agent.n ? ">" : " ", agent, hob_buf_str(&t->answer));
+    tell_held(t);
     hob_buf_reset(&t->answer);
+    t->told = false;
 }
 
 void hob_text_hold(hob_text *t, hob_str agent, hob_str text) {
@@ -71,6 +79,7 @@ void hob_text_hold(hob_text *t, hob_str agent, hob_str text) {
 void hob_text_give(hob_text *t) {
     hob_text_print(t, hob_buf_str(&t->answer));
     hob_buf_reset(&t->answer);
+    t->told = false;
     hob_text_end_line(t);
 }
 
@@ -172,6 +181,7 @@ static void on_child(hob_text *t, const hob_json *d, bool ended) {
 /* ---- what else happens ----------------------------------------------------------------------- */
 
 static void on_retry(hob_text *t, const hob_json *d) {
+    tell_held(t);
     hob_text_end_line(t);
     hob_tell_note(t->cli, "retrying in %.1f s (%lld/%lld): %.*s",
                   (double)hob_json_get_int(d, "delay_ms", 0) / 1000.0,

@@ -114,8 +114,7 @@ static const char *objection(const merging *m, const hob_known *k, const hob_set
                                    : "a workspace may only name a model of a provider that "
                                      "you or the administrator have set up";
     case HOB_BOUND_TRUST:
-        if (!m->layers->trusted)
-            return "it counts once you trust this folder (--trust for one run)";
+        if (!m->layers->trusted) return "it counts once you trust this folder";
         return leaf(now) && !(k->flags & HOB_KNOWN_CONCAT)
                    ? "there is one of that name already, and a workspace may not change it"
                    : NULL;

@@ -234,7 +234,7 @@ static int unknown(hob_models *m, hob_str hint, hob_error *err) {
     }
     const char *why = strange_provider(m, hint)
                           ? "; there is no such provider"
-                          : "; one that `hob models` does not list is named PROVIDER/MODEL";
+                          : "; one that is not in the list of models is named PROVIDER/MODEL";
     int rc = hob_fail(err, HOB_ENOENT, 0, "no model '%.*s'%s%s%s%s (providers: %s)",
                       HOB_FMT(hob_str_first(hint, 60)), found ? ": did you mean " : "",
                       hob_buf_z(&near), found ? "?" : "", why, hob_buf_z(&providers));

@@ -76,7 +76,7 @@ static bool pass_host(hob_web_request *r) {
     hob_web_fail(
         r, 421, "wrong_host",
         "this server does not go by the name in the Host header; use the address that it printed, "
-        "or start it with --allow-host");
+        "or have that name allowed");
     return false;
 }
 
@@ -123,9 +123,8 @@ static bool pass_origin(hob_web_request *r) {
     bool foreign = text.p && !(named && same_origin(&origin, r->head->host));
     bool elsewhere = site.p && !hob_str_eqz(site, "same-origin") && !hob_str_eqz(site, "none");
     if ((!foreign && !elsewhere) || (!text.p && is_visit(r))) return true;
-    hob_web_fail(
-        r, 403, "wrong_origin",
-        "pages of other sites may not call this server; start it with --allow-origin to let one do so");
+    hob_web_fail(r, 403, "wrong_origin",
+                 "pages of other sites may not call this server, unless their origin was allowed");
     return false;
 }
 

@@ -51,10 +51,11 @@ int hob_hub_folder(const hob_hub *h, hob_str path, char *out, size_t cap, hob_er
             snprintf(out, cap, "%s", real);
             return HOB_OK;
         }
-    return hob_fail(err, HOB_EACCES, 0,
-                    "%.*s is not a folder beneath those that this server works in: start it there, "
-                    "or with --add-dir",
-                    HOB_FMT(path));
+    return hob_fail(
+        err, HOB_EACCES, 0,
+        "%.*s is not a folder beneath those that this server works in: name one that is, or "
+        "have that folder added",
+        HOB_FMT(path));
 }
 
 /* ---- how strong ---------------------------------------------------------------------------------------------- */

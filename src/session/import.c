@@ -40,7 +40,7 @@ void hob_import_destroy(hob_import *im) {
 
 static int read_head(hob_import *im, const hob_json *o, hob_error *err) {
     if (!hob_str_eqz(hob_json_get_str(o, "type"), "hob_export"))
-        return hob_fail(err, HOB_EPARSE, 0, "this is no export of a session: hob sessions export");
+        return hob_fail(err, HOB_EPARSE, 0, "this is no export of a session");
     int64_t v = hob_json_get_int(o, "v", 0);
     if (v != HOB_EXPORT_VERSION)
         return hob_fail(err, HOB_EVERSION, 0, "an export of form %lld; this hob knows form %d",

@@ -144,8 +144,7 @@ int hob_session_say_matches(hob_str prefix, int n, hob_error *err) {
     if (n)
         return hob_fail(err, HOB_EAMBIGUOUS, 0, "%d sessions begin with %.*s: give more of the id",
                         n, HOB_FMT(prefix));
-    return hob_fail(err, HOB_ENOENT, 0, "there is no session %.*s: `hob sessions list` shows them",
-                    HOB_FMT(prefix));
+    return hob_fail(err, HOB_ENOENT, 0, "there is no session %.*s", HOB_FMT(prefix));
 }
 
 int hob_runtime_find_session_of(hob_runtime *rt, const char *id, const hob_tenant *of,
@@ -195,7 +194,7 @@ int hob_runtime_find_run(hob_runtime *rt, const char *id, const hob_tenant *of, 
         hob_page_destroy(page);
     }
     if (rc < 0) return rc;
-    return hob_fail(err, HOB_ENOENT, 0, "there is no run %.160s: `hob runs list` shows them", id);
+    return hob_fail(err, HOB_ENOENT, 0, "there is no run %.160s", id);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------- */

@@ -94,8 +94,7 @@ static int go_back(rewinding *r, hob_error *err) {
 static void end(rewinding *r, int rc, hob_error *err) {
     hob_session *s = r->op.s;
     if (rc >= 0 && !r->found)
-        rc = hob_fail(err, HOB_ENOENT, 0, "there is no run %.*s in this session: `hob runs list`",
-                      HOB_FMT(r->run));
+        rc = hob_fail(err, HOB_ENOENT, 0, "there is no run %.*s in this session", HOB_FMT(r->run));
     if (rc >= 0) rc = go_back(r, err);
     hob_session_commit(s);
     if (rc < 0)

@@ -5,7 +5,7 @@
 
 #include "session/definitions.h"
 
-enum { NAMED_MAX = 64, WORDS_MAX = 300, DESCRIPTION_MAX = 60 * 1024 };
+enum { NAMED_MAX = 64, WORDS_MAX = 300, NAMES_MAX = 200, DESCRIPTION_MAX = 60 * 1024 };
 
 #define YEAR_MS (INT64_C(1000) * 3600 * 24 * 365)
 
@@ -35,20 +35,6 @@ static hob_definition general(void) {
     x.name = HOB_STR("general");
     x.description = hob_str_z(general_words);
     return x;
-}
-
-int hob_task_agent(hob_session *s, hob_str name, hob_arena *a, hob_definition *out,
-                   hob_error *err) {
-    for (hob_session *at = s; at; at = at->line ? at->line->parent : NULL)
-        if (hob_definitions_copy(at->agents, HOB_DEFINITION_AGENT, name, a, out, NULL) >= 0)
-            return HOB_OK;
-    if (hob_definitions_copy(s->definitions, HOB_DEFINITION_AGENT, name, a, out, NULL) >= 0)
-        return HOB_OK;
-    if (hob_str_eqz(name, "general")) {
-        *out = general();
-        return 1;
-    }
-    return hob_definitions_missing(s->definitions, HOB_DEFINITION_AGENT, name, err);
 }
 
 static bool is_named(const hob_buf *text, hob_str name) {
@@ -81,6 +67,41 @@ static void describe(hob_session *s, hob_buf *out) {
         name_agents(at->agents, out, &n);
     name_agents(s->definitions, out, &n);
     if (!is_named(out, HOB_STR("general"))) hob_buf_addf(out, "- general: %s\n", general_words);
+}
+
+/* The model may have made up the name: it is told those that there are. */
+static int say_missing(hob_session *s, hob_str name, hob_error *err) {
+    hob_error why = {.message = ""};
+    hob_buf all, names;
+    int code = hob_definitions_missing(s->definitions, HOB_DEFINITION_AGENT, name, &why);
+    hob_buf_init(&all, DESCRIPTION_MAX);
+    hob_buf_init(&names, DESCRIPTION_MAX);
+    describe(s, &all);
+    hob_str rest = hob_str_skip(hob_buf_str(&all), sizeof purpose - 1), line;
+    while (hob_str_split(&rest, '\n', &line)) {
+        ptrdiff_t colon = hob_str_chr(line, ':');
+        if (colon < 2 || !hob_str_starts(line, HOB_STR("- ")) || names.n > NAMES_MAX) continue;
+        hob_buf_addf(&names, "%s%.*s", names.n ? ", " : "",
+                     HOB_FMT(hob_str_skip(hob_str_first(line, (size_t)colon), 2)));
+    }
+    hob_fail(err, code, 0, "%s; there are: %s", why.message, hob_buf_z(&names));
+    hob_buf_finish(&names);
+    hob_buf_finish(&all);
+    return code;
+}
+
+int hob_task_agent(hob_session *s, hob_str name, hob_arena *a, hob_definition *out,
+                   hob_error *err) {
+    for (hob_session *at = s; at; at = at->line ? at->line->parent : NULL)
+        if (hob_definitions_copy(at->agents, HOB_DEFINITION_AGENT, name, a, out, NULL) >= 0)
+            return HOB_OK;
+    if (hob_definitions_copy(s->definitions, HOB_DEFINITION_AGENT, name, a, out, NULL) >= 0)
+        return HOB_OK;
+    if (hob_str_eqz(name, "general")) {
+        *out = general();
+        return 1;
+    }
+    return say_missing(s, name, err);
 }
 
 /* ---- a call --------------------------------------------------------------------------------------------------- */

@@ -178,7 +178,7 @@ static void test_cli_agents__an_agent_that_cannot_be_is_7(void **state) {
     assert_int_equal(HOB_RUN(c, NULL, "-p", "-m", "scripted:m.json", "--agent", "loker", "x"), 7);
     assert_err_has(c, "there is no agent loker; did you mean looker?");
     assert_int_equal(HOB_RUN(c, NULL, "-p", "-m", "scripted:m.json", "--agent", "guest", "x"), 7);
-    assert_err_has(c, "not trusted in this run: look at it, then give --trust");
+    assert_err_has(c, "not trusted in this run (look at it, then give --trust)");
     assert_int_equal(
         HOB_RUN(c, NULL, "-p", "-m", "scripted:m.json", "--agent", "guest", "--trust", "x"), 0);
     assert_out(c, "looker x\n");

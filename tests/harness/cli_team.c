@@ -118,6 +118,48 @@ static void test_harness_cli_team__agents_see_what_stands_around_them(void **sta
     assert_err_has(c, "free: free sees all");
 }
 
+/* What is told on standard error stands in the order in which it happened, answers that were not the last included. */
+static void test_harness_cli_team__remarks_stand_in_their_order(void **state) {
+    hob_test_cli *c = *state;
+    static const char *const wanted[] = {"writer: a draft", "checker: read a.txt", "checker: fine",
+                                         "editor: read a.txt"};
+    hob_test_file(&c->folder, "home/agents/line.yaml",
+                  HOB_STR("name: line\n"
+                          "description: one after the other\n"
+                          "kind: sequential\n"
+                          "agents:\n"
+                          "  - {name: writer, description: w, prompt: I write}\n"
+                          "  - {name: checker, description: c, prompt: I check}\n"
+                          "  - {name: editor, description: e, prompt: I edit}\n"));
+    hob_test_quoted_file(
+        c, "line.json",
+        "{'rules':[{'when':{'system':'I write'},'reply':[{'text':'a draft'}]},"
+        "{'when':{'step':1},'reply':[{'tool':'read','args':{'path':'a.txt'}}]},"
+        "{'when':{'system':'I check'},'reply':[{'text':'fine'}]}],'otherwise':[{'text':'the text'}]}");
+    assert_int_equal(HOB_RUN(c, NULL, "-p", "-m", "scripted:line.json", "--agent", "line", "go"),
+                     0);
+    assert_out(c, "the text\n");
+    const char *at = hob_buf_z(&c->err);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(wanted); i++) {
+        const char *found = strstr(at, wanted[i]);
+        if (!found) fail_msg("'%s' is not where it should be: %s", wanted[i], hob_buf_z(&c->err));
+        at = found + strlen(wanted[i]);
+    }
+    assert_null(strstr(hob_buf_z(&c->err), "the text"));
+}
+
+/* Markdown for people says who spoke and who worked. */
+static void test_harness_cli_team__an_export_names_the_agents(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, NULL, ARGS), 0);
+    assert_int_equal(HOB_RUN(c, NULL, "sessions", "export", "--format", "markdown"), 0);
+    assert_out_has(c, "## User\n\ngo\n");
+    assert_out_has(c, "## Assistant (left)\n\nI look.\n");
+    assert_out_has(c, "**Tool** `read` (left)\n");
+    assert_out_has(c, "**Result** (ok, left)\n");
+    assert_out_has(c, "## Assistant (editor)\n\nboth sides\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_harness_cli_team__agents_see_what_stands_around_them,
@@ -129,6 +171,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_harness_cli_team__what_is_stored_says_who_spoke, setup,
                                         hob_test_cli_teardown),
         cmocka_unit_test_setup_teardown(test_harness_cli_team__events_say_whose_they_are, setup,
+                                        hob_test_cli_teardown),
+        cmocka_unit_test_setup_teardown(test_harness_cli_team__remarks_stand_in_their_order, setup,
+                                        hob_test_cli_teardown),
+        cmocka_unit_test_setup_teardown(test_harness_cli_team__an_export_names_the_agents, setup,
                                         hob_test_cli_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ static void test_cli_trust__a_resumed_run_takes_the_flag_too(void **state) {
     hob_test_cli *c = *state;
     leave_open(c);
     assert_int_equal(HOB_RUN(c, NULL, "runs", "resume", "open"), 7);
-    assert_err_has(c, "give --trust");
+    assert_err_has(c, "then give --trust");
     assert_int_equal(HOB_RUN(c, NULL, "runs", "resume", "open", "--trust"), 5);
     assert_err_has(c, "a call waits for an approval");
 }

@@ -161,13 +161,9 @@ static void test_config_workspace__hooks_and_servers_wait_for_trust(void **state
                   "{\"hooks\":[{\"on\":\"pre_tool\"}],\"mcp_servers\":{\"a\":{\"command\":\"x\"}},"
                   "\"agents\":{\"b\":{}}}");
     assert_settings(c, "");
-    assert_warnings(
-        c, "workspace: hooks is ignored: it counts once you trust this folder (--trust for "
-           "one run)\n"
-           "workspace: mcp_servers.a is ignored: it counts once you trust this folder "
-           "(--trust for one run)\n"
-           "workspace: agents.b is ignored: it counts once you trust this folder (--trust "
-           "for one run)\n");
+    assert_warnings(c, "workspace: hooks is ignored: it counts once you trust this folder\n"
+                       "workspace: mcp_servers.a is ignored: it counts once you trust this folder\n"
+                       "workspace: agents.b is ignored: it counts once you trust this folder\n");
     hob_config_destroy(c);
 }
 

@@ -238,7 +238,8 @@ static void test_session_task__an_unknown_agent_is_an_error_result(void **state)
     open_host(&r, "{'rules':[{'when':{'step':1},'reply':[{'tool':'task','args':{'agent':'nobody',"
                   "'prompt':'x','background':true}}]}," GOT "]}");
     assert_string_equal(host_prompt(&r, "go"), "completed");
-    assert_non_null(strstr(host_text(&r), "got: error: there is no agent nobody"));
+    assert_non_null(
+        strstr(host_text(&r), "got: error: there is no agent nobody; there are: general"));
     assert_int_equal(host_count(&r, "child_started"), 0);
     host_finish(&r);
 }
