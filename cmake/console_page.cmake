@@ -1,6 +1,6 @@
 # The console as one page: cmake -DDIR=src/serve/console -DOUT=FILE -P console_page.cmake
 # In index.html exactly <link rel="stylesheet" href="NAME.css"> and <script src="NAME.js"></script> are replaced by what
-# they name; a file that is not named, and a name without a file, is an error.
+# they name; a file that is not named, and a name without a file, is an error. FILE.gz beside it is what the library carries.
 file(READ ${DIR}/index.html page)
 file(GLOB styles RELATIVE ${DIR} ${DIR}/*.css)
 file(GLOB scripts RELATIVE ${DIR} ${DIR}/*.js)
@@ -23,3 +23,4 @@ if(page MATCHES "(<link rel=\"stylesheet\"[^>]*>|<script src=[^>]*>)")
     message(FATAL_ERROR "console: there is no file for ${CMAKE_MATCH_1}")
 endif()
 file(WRITE ${OUT} "${page}")
+file(ARCHIVE_CREATE OUTPUT ${OUT}.gz PATHS ${OUT} FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)

@@ -38,14 +38,14 @@ file(GLOB HOB_CONSOLE_FILES CONFIGURE_DEPENDS src/serve/console/*.html src/serve
     src/serve/console/*.js)
 set(HOB_CONSOLE_PAGE ${HOB_FOLD_DIR}/console.html)
 set(HOB_CONSOLE_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cmake/console_page.c)
-add_custom_command(OUTPUT ${HOB_CONSOLE_PAGE}
+add_custom_command(OUTPUT ${HOB_CONSOLE_PAGE} ${HOB_CONSOLE_PAGE}.gz
     COMMAND ${CMAKE_COMMAND} -DDIR=${CMAKE_CURRENT_SOURCE_DIR}/src/serve/console
         -DOUT=${HOB_CONSOLE_PAGE} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/console_page.cmake
     DEPENDS ${HOB_CONSOLE_FILES} cmake/console_page.cmake VERBATIM)
 add_custom_target(console_page DEPENDS ${HOB_CONSOLE_PAGE})
 set_source_files_properties(${HOB_CONSOLE_SOURCE} PROPERTIES
-    COMPILE_DEFINITIONS HOB_CONSOLE_PAGE_FILE="${HOB_CONSOLE_PAGE}"
-    OBJECT_DEPENDS ${HOB_CONSOLE_PAGE})
+    COMPILE_DEFINITIONS HOB_CONSOLE_PAGE_FILE="${HOB_CONSOLE_PAGE}.gz"
+    OBJECT_DEPENDS ${HOB_CONSOLE_PAGE}.gz)
 
 # hob_add_objects(NAME): all of the library, compiled once.
 # What waits for files, editors and people is made small instead of fast.

@@ -6,9 +6,13 @@
  */
 #include "serve/page.h"
 
+#include "serve/gzip.h"
 #include "serve/routes.h"
+#include "serve/server.h"
 
 #include <sodium.h>
+
+#define PAGE_MAX (1u << 20)
 
 /* ' sha256-…' of every element of that name. */
 static void add_hashes(hob_buf *out, hob_str page, const char *open, const char *shut) {
@@ -37,13 +41,27 @@ void hob_page_policy(hob_str page, hob_buf *out) {
     hob_buf_addz(out, "; frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
 }
 
+int hob_page_read(hob_buf *out) {
+    return hob_inflate(hob_str_n(hob_console_page, hob_console_page_size), out);
+}
+
 void hob_route_page(hob_web_request *r) {
-    hob_buf policy;
+    hob_buf policy, page;
     hob_buf_init(&policy, 4096);
-    hob_str page = hob_str_n(hob_console_page, hob_console_page_size);
-    hob_page_policy(page, &policy);
-    hob_web_answer_header(r, "Content-Security-Policy", hob_buf_str(&policy));
-    hob_web_answer_header(r, "Cache-Control", HOB_STR("no-cache"));
-    hob_web_answer(r, 200, "text/html; charset=utf-8", page);
+    hob_buf_init(&page, PAGE_MAX);
+    /* Before the doctype, where the page's scripts find it: who signs in is told where tokens are. */
+    if (hob_server_has_token_file(hob_web_server(r))) hob_buf_addz(&page, "<!--tokens:file-->");
+    int rc = hob_page_read(&page);
+    if (rc < 0) {
+        hob_web_fail(r, 503, hob_error_name(rc),
+                     "the page is kept compressed and cannot be read without zlib: install it "
+                     "(Debian: zlib1g)");
+    } else {
+        hob_page_policy(hob_buf_str(&page), &policy);
+        hob_web_answer_header(r, "Content-Security-Policy", hob_buf_str(&policy));
+        hob_web_answer_header(r, "Cache-Control", HOB_STR("no-cache"));
+        hob_web_answer(r, 200, "text/html; charset=utf-8", hob_buf_str(&page));
+    }
+    hob_buf_finish(&page);
     hob_buf_finish(&policy);
 }

@@ -111,6 +111,10 @@ int hob_server_url(const hob_server *s, char *buf, size_t cap) {
     return hob_str_out(hob_str_z(s->web->url), buf, cap);
 }
 
+bool hob_server_has_token_file(const hob_server *s) {
+    return s->life->token_file != NULL;
+}
+
 int hob_server_reload(hob_server *s, hob_error *err) {
     if (!s->life->token_file)
         return hob_fail(err, HOB_EINVAL, 0,

@@ -34,6 +34,9 @@ struct hob_server {
     struct hob_server_life *life; /* server.c */
 };
 
+/* Callers come from a file, and there may be many; otherwise there is one token. */
+bool hob_server_has_token_file(const hob_server *s);
+
 /* What a test puts in place of our own: routes and a clock. NULL members: our own. */
 typedef struct hob_server_ground {
     const hob_route *routes;

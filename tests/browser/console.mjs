@@ -58,7 +58,7 @@ const tests = {
     await has(page, 'You said: hello');
     await done(page);
     await page.waitForFunction(() => document.title === 'hello · hob');
-    await page.waitForFunction(() => document.querySelector('.sessions a[aria-current] .title')?.innerText === 'hello');
+    await page.waitForFunction(() => document.querySelector('.sessions a[aria-current] .text')?.innerText === 'hello');
     assert.ok(!page.url().includes(TOKEN), 'the token is not in the address');
     await shot(page, 'prompt');
     await page.context().close();
@@ -280,17 +280,21 @@ const tests = {
     await done(page);
     await page.fill('input[type=search]', 'said kumquat');
     await page.waitForSelector('.sessions .snippet');
-    assert.equal(await page.locator('.sessions li').count(), 1);
+    assert.equal(await page.locator('.sessions [data-id]').count(), 1);
     await page.fill('input[type=search]', '');
-    await page.waitForFunction(() => document.querySelectorAll('.sessions li').length > 1);
+    await page.waitForFunction(() => document.querySelectorAll('.sessions [data-id]').length > 1);
     await page.context().close();
   },
   async delete_a_session() {
     const page = await open();
     await say(page, 'to be deleted');
     await done(page);
-    page.on('dialog', (d) => d.accept());
-    await page.click('[title="Delete this session"]');
+    await page.click('.menu summary');
+    await page.click('.menu-list >> text=Delete this session');
+    await page.click('dialog >> text=Cancel');
+    await page.click('.menu summary');
+    await page.click('.menu-list >> text=Delete this session');
+    await page.click('dialog .danger');
     await page.waitForFunction(() => document.querySelector('header h1').innerText === 'New session');
     await page.waitForFunction(() => !document.querySelector('.sessions').innerText.includes('to be deleted'));
     await page.context().close();

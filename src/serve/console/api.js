@@ -51,7 +51,7 @@ async function request(method, path, body, headers = {}) {
   try {
     response = await fetch(path, options);
   } catch {
-    throw new ApiError(0, 'offline', 'the server does not answer; is hob serve running?');
+    throw new ApiError(0, 'offline', 'the server does not answer');
   }
   if (!response.ok) throw await failure(response);
   return response;
@@ -63,8 +63,8 @@ const api = {
     const response = await request('POST', path, body, headers);
     return response.status === 204 ? null : response.json();
   },
+  patch: async (path, body) => (await request('PATCH', path, body)).json(),
   delete: async (path) => request('DELETE', path, {}),
-  blob: async (path) => (await request('GET', path)).blob(),
 };
 
 // ---- server-sent events over fetch: EventSource cannot send a header ----
@@ -113,7 +113,14 @@ class Stream {
     if (this.abort) this.abort.abort();
     clearTimeout(this.timer);
   }
+  // Without waiting for the next try.
+  now() {
+    if (!this.timer) return;
+    clearTimeout(this.timer);
+    this.run();
+  }
   async run() {
+    this.timer = null;
     if (this.stopped) return;
     this.onState('connecting');
     try {

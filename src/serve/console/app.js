@@ -1,4 +1,4 @@
-// app.js - the page: signing in, which session is shown, keys, what went wrong.
+// app.js - the page: its frame, which session is shown, what arrives, keys. What a person does with a session is in work.js.
 
 const PAGE_EVENTS = 1000;
 const FIRST_EVENTS = 2000; // of a long session; older ones on demand
@@ -6,17 +6,8 @@ const FIRST_EVENTS = 2000; // of a long session; older ones on demand
 class App {
   constructor() {
     this.conversation = null;
-    this.act = {
-      answer: (call, approved, reason) => api.post(this.path(`/approvals/${encodeURIComponent(call)}`), reason ? {approved, reason} : {approved}),
-      fail: (error) => this.fail(error),
-      following: (yes) => { this.toEnd.hidden = yes; },
-      stop: () => this.stop(),
-      say: (how, words, blocks) => this.say(how, words, blocks),
-      state: async () => (await api.get(this.path('/state'))).state,
-      stopChild: (child) => api.post(this.path(`/subagents/${encodeURIComponent(child)}/cancel`)).catch((e) => this.fail(e)),
-      move: (entry) => api.post(this.path('/move'), {entry: entry.entry}).catch((e) => this.fail(e)),
-      closePanel: () => this.togglePanel(false),
-    };
+    this.toasts = new Toasts();
+    this.act = this.actions(); // work.js: what the parts of the page may do
   }
   path(rest = '') {
     return `/api/sessions/${encodeURIComponent(this.id)}${rest}`;
@@ -25,32 +16,39 @@ class App {
   // ---- the frame ----
 
   build() {
-    const side = h('aside.side', {id: 'side', 'aria-label': 'Sessions'});
     const listBox = h('div.list');
-    this.side = side;
-    replace(side, h('div.brand', h('strong', 'hob'), h('div.row',
-      iconButton('plus', 'New session (N)', () => this.fresh()), iconButton('theme', 'Light or dark', () => theme.next()),
-      iconButton('out', 'Sign out', () => this.signOut()))), listBox);
+    const themeButton = iconButton('theme', theme.names[theme.chosen()], () => {
+      const name = theme.next();
+      themeButton.title = name;
+      themeButton.setAttribute('aria-label', name);
+    });
+    this.side = h('nav.side', {id: 'side', 'aria-label': 'Sessions'}, h('div.brand', h('strong', logo(), 'hob'), h('div.row',
+      iconButton('keys', 'Keys (?)', showKeys), themeButton, iconButton('out', 'Sign out', () => this.signOut()))),
+    h('button.fresh.needs-run', {type: 'button', title: 'New session (N)', onclick: () => this.fresh()}, icon('plus'), 'New session'), listBox);
+    this.crumb = h('a.crumb', {hidden: true}, icon('up'), 'caller');
     this.title = h('h1', 'hob');
-    this.statusLine = h('span.status', {role: 'status', 'aria-live': 'polite'});
+    this.statusLine = h('span.status', {role: 'status'});
     this.earlier = h('button.small', {type: 'button', hidden: true, onclick: () => this.loadEarlier()}, 'Earlier messages');
-    const log = h('div.log', {role: 'log', 'aria-label': 'Conversation'});
+    this.log = h('div.log', {role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation'});
+    this.news = h('div.unseen', {'aria-live': 'polite'});
     this.toEnd = h('button.icon.to-end', {type: 'button', hidden: true, title: 'To the end', 'aria-label': 'To the end', onclick: () => this.chat.toEnd()}, icon('down'));
+    this.toQuestion = h('button.to-question', {type: 'button', hidden: true, onclick: () => this.showQuestion()});
     this.welcome = h('div.welcome');
-    const scroll = h('div.scroll', {tabindex: -1}, h('div.column', this.earlier, this.welcome, log));
-    this.toasts = h('div.toasts', {role: 'alert'});
+    const scroll = h('div.scroll', {tabindex: -1}, h('div.column', this.earlier, this.welcome, this.log));
     const composeBox = h('div.composer');
     this.panelNode = h('aside.panel', {hidden: true, 'aria-label': 'Details'});
-    this.menuButton = iconButton('menu', 'Sessions', () => this.toggleSide(), {'aria-expanded': 'false', 'aria-controls': 'side'});
-    this.forkButton = iconButton('fork', 'Copy this session', () => this.fork());
-    this.deleteButton = iconButton('trash', 'Delete this session', () => this.remove(), {class: 'icon needs-admin'});
-    const main = h('main', h('header', this.menuButton, this.title, this.statusLine, this.forkButton, this.deleteButton,
-      iconButton('panel', 'Details (D)', () => this.togglePanel())), scroll, this.toEnd, composeBox);
-    replace(document.body, h('div.app', side, h('div.shade', {onclick: () => this.toggleSide(false)}), main, this.panelNode), this.toasts);
-    this.chat = new Chat(log, this.act);
+    this.menuButton = iconButton('menu', 'Sessions', () => this.toggleSide(), {'aria-expanded': 'false', 'aria-controls': 'side', class: 'icon only-phone'});
+    this.menu = menuButton('More', () => this.menuItems());
+    this.panelButton = iconButton('panel', 'Details (D)', () => this.togglePanel(), {'aria-expanded': 'false'});
+    const main = h('main', h('header', this.menuButton, h('div.heading', this.crumb, this.title), this.statusLine, this.menu, this.panelButton),
+      scroll, h('div.over', this.toQuestion, this.toEnd), composeBox);
+    replace(document.body, h('div.app', this.side, h('div.shade', {onclick: () => this.toggleSide(false)}), main, this.panelNode), this.news, this.toasts.node);
+    this.chat = new Chat(this.log, this.act);
     this.panel = new Panel(this.panelNode, this.act);
     this.list = new SessionList(listBox, this.act);
     this.composer = new Composer(composeBox, this.act);
+    this.form = new Fresh(this.welcome, this.info);
+    scroll.addEventListener('scroll', () => this.drawQuestion(), {passive: true});
   }
   async start() {
     theme.apply();
@@ -61,32 +59,36 @@ class App {
       return this.signIn(error.status === 401 ? 'The token is not valid.' : error.message);
     }
     this.build();
-    for (const right of ['run', 'approve', 'admin']) document.body.classList.toggle(`may-not-${right}`, !this.info.rights.includes(right));
+    for (const right of ['run', 'approve', 'admin']) document.body.classList.toggle(`may-not-${right}`, !this.act.may(right));
     addEventListener('hashchange', () => this.route());
     addEventListener('keydown', (event) => this.keys(event));
+    document.addEventListener('visibilitychange', () => this.lookedAt());
+    addEventListener('online', () => this.lookedAt());
     await this.list.load();
-    this.listStream = new Stream('/api/sessions', {onEvent: (row, e) => this.rowChanged(row, e.type), onEnd: () => this.signIn('The token is not valid any more.')});
+    this.watchList();
     if (matchMedia('(min-width: 1200px)').matches) this.togglePanel(true);
-    this.route();
+    return this.route();
   }
   signIn(message) {
-    if (this.listStream) this.listStream.stop();
-    if (this.stream) this.stream.stop();
-    const field = h('input', {type: 'password', name: 'token', autocomplete: 'current-password', required: true, 'aria-label': 'Token', placeholder: 'Token'});
-    const keep = h('input', {type: 'checkbox', id: 'keep'});
-    const form = h('form.signin', {onsubmit: (event) => {
-      event.preventDefault();
-      token.set(field.value.trim(), keep.checked);
-      this.start();
-    }}, h('h1', 'hob'), message && h('p.error', {role: 'alert'}, message),
-    h('p', 'The token was shown when the server first started. It is also in the file ', h('code', 'server-token'), ' of its state folder.'),
-    field, h('label', {for: 'keep'}, keep, ' Keep me signed in on this device'), h('button.primary', 'Open'));
-    replace(document.body, form);
-    field.focus();
+    for (const stream of [this.listStream, this.stream]) if (stream) stream.stop();
+    signInPage(message, () => location.reload());
   }
   signOut() {
     token.forget();
-    this.signIn();
+    location.reload();
+  }
+  watchList() {
+    this.listStream = new Stream('/api/sessions', {onEvent: (row, e) => this.rowChanged(row, e.type), onEnd: () => this.signIn('The token is not valid any more.')});
+  }
+  // Browsers allow few connections to one server: a page that nobody sees keeps only that of its session.
+  lookedAt() {
+    clearTimeout(this.hideTimer);
+    if (document.hidden) {
+      this.hideTimer = setTimeout(() => this.listStream.stop(), 5000);
+      return;
+    }
+    if (this.listStream.stopped) this.list.load().then(() => this.watchList());
+    for (const stream of [this.listStream, this.stream]) if (stream) stream.now();
   }
 
   // ---- which session ----
@@ -98,18 +100,17 @@ class App {
   }
   open(id) {
     if (this.stream) this.stream.stop();
-    this.stream = null;
-    this.id = id;
-    this.events = [];
-    this.firstSeq = 1;
-    this.conversation = new Conversation();
+    clearTimeout(this.childTimer);
+    Object.assign(this, {stream: null, id, events: [], firstSeq: 1, gone: null, connection: '', childTimer: null, conversation: new Conversation(), commandList: null});
     this.chat.clear();
+    this.composer.edit(null);
     this.list.select(id);
-    this.deleteButton.hidden = this.forkButton.hidden = !id;
+    this.menu.hidden = this.panelButton.hidden = !id;
     this.earlier.hidden = true;
+    document.body.classList.toggle('no-session', !id);
     this.showAll();
     if (id) this.attach(id);
-    else this.composer.box.focus();
+    if (!id || !matchMedia('(pointer: coarse)').matches) this.composer.box.focus({preventScroll: true});
   }
   rowChanged(row, type) {
     this.list.update(row, type);
@@ -124,144 +125,113 @@ class App {
       this.firstSeq = after + 1;
       this.earlier.hidden = after === 0;
       this.conversation.lastSeq = after;
-      this.conversation.settings = {model: row.model, cwd: row.cwd, title: row.title};
+      const live = row.live || {};
+      this.conversation.settings = {model: row.model, cwd: row.cwd, title: row.title, mode: live.permission_mode, thinking: live.thinking};
       this.stream = new Stream(this.path('/events'), {after, onEvent: (e) => this.event(e),
-        onState: (state, wait) => this.online(state, wait), onEnd: (error) => this.fail(error)});
+        onState: (state, wait) => this.online(state, wait), onEnd: (error) => this.lost(error)});
     } catch (error) {
-      if (this.id === id) this.fail(error);
+      if (this.id === id) this.lost(error);
     }
+  }
+  // It cannot be shown: say why in its place.
+  lost(error) {
+    if (error.status === 401) return this.signIn('The token is not valid any more.');
+    this.gone = error.status === 404 ? 'This session does not exist, or not any more.' : error.message;
+    return this.showAll();
   }
   event(e) {
     if (e.seq) this.events.push(e);
-    const keys = this.conversation.apply(e);
-    this.chat.show(this.conversation, keys);
+    this.chat.show(this.conversation, this.conversation.apply(e));
+    if (e.seq) this.tell(e);
     if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = null; this.showAll(); });
   }
   showAll() {
     const c = this.conversation;
     const asking = c.approvals.size;
-    this.title.textContent = c.settings.title || (this.list.rows.get(this.id) || {}).title
-      || cut(c.firstWords || '', 80) || (this.id ? 'Session' : 'New session');
+    this.title.textContent = c.settings.title || (this.list.rows.get(this.id) || {}).title || cut(c.firstWords || '', 80) || (this.id ? 'Session' : 'New session');
     document.title = `${asking ? '(!) ' : c.running ? '● ' : ''}${this.title.textContent} · hob`;
-    this.composer.state(Boolean(c.running), c.stopping);
+    this.crumb.hidden = !c.settings.parent;
+    if (c.settings.parent) this.crumb.href = `#/s/${encodeURIComponent(c.settings.parent.session)}`;
+    this.composer.state({running: c.running, stopping: c.stopping, mayRun: this.act.may('run')});
     this.composer.showQueue(c.queue);
-    const u = c.usage;
-    const tokens = u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens;
-    replace(this.composer.info, [c.settings.model, c.settings.mode && `permissions: ${c.settings.mode}`, tokens ? `${count(tokens)} tokens` : null, money(c.cost || null)]
-      .filter(Boolean).join(' · '));
-    this.statusWord = asking ? 'waits for you' : c.stopping ? 'stopping' : c.running ? 'working' : '';
+    const tokens = tokensOf(c.usage);
+    this.composer.info.textContent = !this.id ? '' : [(c.settings.model || '').split('/').pop(), c.settings.mode, tokens ? `${count(tokens)} tokens` : null, money(c.cost || null)].filter(Boolean).join(' · ');
+    this.statusWord = asking ? 'waits for you' : c.stopping ? 'stopping' : c.paused ? 'paused' : c.running ? 'working' : '';
     this.drawStatus();
-    this.welcome.hidden = Boolean(this.id);
-    if (!this.id) this.drawWelcome();
+    this.drawQuestion();
+    this.welcome.hidden = Boolean(this.id) && !this.gone;
+    if (!this.id) this.form.draw(this.list.folders());
+    else if (this.gone) this.drawGone();
+    this.watchChildren();
     this.panel.show(c);
   }
-  drawWelcome() {
-    if (this.welcome.childNodes.length) return;
-    replace(this.welcome, h('h2', 'A new session'), h('p', `Works in ${this.info.cwd || 'no folder'}.`),
-      h('p.hint', 'N new session · / search · D details · Esc stop · A allow, X deny'));
+  drawGone() {
+    this.form.drawn = false;
+    replace(this.welcome, icon('warn'), h('h2', this.gone), h('p.row.middle', h('button', {type: 'button', onclick: () => this.fresh()}, icon('plus'), 'New session'),
+      h('button', {type: 'button', onclick: () => this.open(this.id)}, icon('retry'), 'Try again')));
   }
   drawStatus() {
-    replace(this.statusLine, this.connection ? h('span.badge.warn', this.connection)
-      : this.statusWord && h(`span.badge.${this.conversation.approvals.size ? 'warn' : 'live'}`, h('span.spinner'), this.statusWord));
+    const c = this.conversation;
+    const word = this.connection || this.statusWord;
+    if (word === this.statusShown) return;
+    this.statusShown = word;
+    const again = this.connection && h('button.small', {type: 'button', onclick: () => this.lookedAt()}, 'Try now');
+    replace(this.statusLine, word && h(`span.badge.${this.connection || c.approvals.size || c.paused ? 'warn' : 'live'}`, !this.connection && !c.approvals.size && !c.paused && h('span.spinner'), h('span', word)), again);
   }
   online(state, wait) {
     this.connection = state === 'waiting' ? `no connection, next try in ${Math.ceil(wait / 1000)} s` : '';
     this.drawStatus();
   }
-  async loadEarlier() {
-    const id = this.id;
-    const after = Math.max(0, this.firstSeq - 1 - FIRST_EVENTS);
-    const before = [];
-    try {
-      for (let at = after; at < this.firstSeq - 1;) {
-        const page = await api.get(`${this.path('/events')}?after=${at}&limit=${PAGE_EVENTS}`);
-        if (!page.events.length || this.id !== id) break;
-        before.push(...page.events.filter((e) => e.seq < this.firstSeq));
-        at = page.events[page.events.length - 1].seq;
-      }
-    } catch (error) {
-      return this.fail(error);
-    }
-    if (this.id !== id) return null;
-    this.events = [...before, ...this.events];
-    this.firstSeq = after + 1;
-    this.earlier.hidden = after === 0;
-    return this.refold(after);
+  drawQuestion() {
+    const first = this.conversation.approvals.size ? this.log.querySelector('.approval') : null;
+    const box = first && first.getBoundingClientRect();
+    const view = this.chat.scroller.getBoundingClientRect();
+    const seen = !box || (box.bottom > view.top + 20 && box.top < view.bottom - 20);
+    this.toQuestion.hidden = seen;
+    if (!seen) this.toQuestion.textContent = `${plural(this.conversation.approvals.size, 'question')} for you`;
   }
-  refold(after) {
-    const settings = this.conversation.settings;
-    const height = this.chat.scroller.scrollHeight;
-    this.conversation = new Conversation();
-    Object.assign(this.conversation, {lastSeq: after, settings});
-    this.chat.clear();
-    this.chat.following = false;
-    for (const e of this.events) this.chat.show(this.conversation, this.conversation.apply(e));
-    requestAnimationFrame(() => { this.chat.scroller.scrollTop += this.chat.scroller.scrollHeight - height; });
-    this.showAll();
+  showQuestion() {
+    const first = this.log.querySelector('.approval');
+    this.chat.reveal(first.closest('article').dataset.key);
+    first.querySelector('button')?.focus({preventScroll: true});
+  }
+  // For those who hear the page: what happened, not every word of it.
+  tell(e) {
+    if (this.stream && this.conversation.lastSeq <= (this.row || {}).last_seq) return; // it was so before
+    const d = e.data || {};
+    const words = {approval_requested: () => `${d.tool} waits for your answer: ${callTitle(d.args)}`, assistant_message: () => wordsOf(d.content) && `hob says: ${cut(wordsOf(d.content), 400)}`,
+      run_finished: () => (d.status === 'completed' ? 'Done.' : `The run ended: ${d.status}.`), child_started: () => `${d.agent} begins.`}[e.type];
+    if (words && words()) this.news.textContent = words();
   }
 
-  // ---- acting ----
-
-  async say(how, words, blocks) {
-    if (!this.id) {
-      const made = await api.post('/api/sessions', {});
-      history.pushState(null, '', `#/s/${encodeURIComponent(made.id)}`);
-      this.open(made.id);
-    }
-    const content = [...(words ? [{type: 'text', text: words}] : []), ...blocks];
-    if (how === 'steer') await api.post(this.path('/steer'), {text: words});
-    else if (how === 'enqueue') await api.post(this.path('/prompt'), {content, when_busy: 'enqueue'});
-    else await api.post(this.path('/prompt'), {content}, {'idempotency-key': crypto.randomUUID()});
-    this.chat.toEnd();
-  }
-  async stop() {
-    if (!this.conversation.running) return;
-    await api.post(this.path('/cancel')).catch((e) => this.fail(e));
-  }
-  async fork() {
-    try {
-      const made = await api.post(this.path('/fork'));
-      location.hash = `#/s/${encodeURIComponent(made.id)}`;
-      this.list.load();
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-  async remove() {
-    if (!this.id || !confirm('Delete this session and the work of its sub-agents? This cannot be undone.')) return;
-    try {
-      await api.delete(this.path());
-      this.list.update({id: this.id}, 'removed');
-      location.hash = '';
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-  fresh() {
-    if (location.hash) location.hash = '';
-    else this.open(null);
-    this.composer.box.focus();
-  }
-
-  // ---- keys, drawers, errors ----
+  // ---- keys and drawers ----
 
   keys(event) {
     const typing = event.target.closest('input, textarea, select');
+    if (document.querySelector('dialog[open]')) return null;
     if (event.key === 'Escape') return this.escape(typing);
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return null;
-    const action = {n: () => this.fresh(), '/': () => this.list.search.focus(), d: () => this.togglePanel(),
-      i: () => this.composer.box.focus(), a: () => this.answerFirst('allow'), x: () => this.answerFirst('deny')}[event.key];
+    const tabs = Object.keys(this.panel.names);
+    const action = {n: () => this.fresh(), '/': () => this.find(), d: () => this.togglePanel(), i: () => this.composer.box.focus(), j: () => this.list.step(1), k: () => this.list.step(-1),
+      a: () => this.answerFirst('allow'), x: () => this.answerFirst('deny'), '?': showKeys}[event.key] || (tabs[event.key - 1] && (() => { this.togglePanel(true); this.panel.select(tabs[event.key - 1]); }));
     if (!action) return null;
     event.preventDefault();
     return action();
   }
-  escape(typing) {
-    if (typing && typing.value && typing !== this.composer.box) return null;
-    if (this.side.classList.contains('open')) return this.toggleSide(false);
-    return this.stop();
+  find() {
+    if (getComputedStyle(this.side).visibility === 'hidden') this.toggleSide(true);
+    this.list.search.focus();
   }
-  answerFirst(how) {
-    document.querySelector(`.log [data-answer=${how}]`)?.click();
+  escape(typing) {
+    if (this.side.classList.contains('open')) return this.toggleSide(false);
+    if (typing && typing === this.list.search) {
+      typing.value = '';
+      this.list.find();
+      return this.composer.box.focus();
+    }
+    if (this.composer.changes) return this.composer.edit(null);
+    if (typing && typing.value) return null; // words that are being typed are no reason to stop
+    return this.stop();
   }
   toggleSide(open = !this.side.classList.contains('open')) {
     this.side.classList.toggle('open', open);
@@ -270,29 +240,7 @@ class App {
   }
   togglePanel(open = this.panelNode.hidden) {
     this.panelNode.hidden = !open;
+    this.panelButton.setAttribute('aria-expanded', String(open));
     if (open) this.panel.draw(true);
   }
-  fail(error) {
-    if (error.status === 401) return this.signIn('The token is not valid any more.');
-    const hints = {409: ' Try again when the work is done, or steer it.', 429: ` Wait ${error.retryAfter || 'a few'} s and try again.`};
-    const toast = h('div.toast', `${error.message}${/[.!?]$/.test(error.message) ? '' : '.'}${hints[error.status] || ''}`, iconButton('close', 'Dismiss', () => toast.remove()));
-    this.toasts.append(toast);
-    return setTimeout(() => toast.remove(), 12000);
-  }
 }
-
-const theme = {
-  apply() {
-    const chosen = localStorage.getItem('hob.theme');
-    if (chosen) document.documentElement.dataset.theme = chosen;
-    else delete document.documentElement.dataset.theme;
-  },
-  next() {
-    const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark'
-      : matchMedia('(prefers-color-scheme: dark)').matches;
-    localStorage.setItem('hob.theme', dark ? 'light' : 'dark');
-    this.apply();
-  },
-};
-
-new App().start();

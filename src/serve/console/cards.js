@@ -1,9 +1,12 @@
-// cards.js - calls of tools: what was asked, whether it may run, what it gave.
+// cards.js - calls of tools: what was asked, whether it may run, what it gave. A card stays the same node as long as the
+// call is shown; its inside is made when somebody opens it, and only what changed is made anew.
 
 const OUTCOMES = {
   ok: ['ok', 'done'], error: ['bad', 'failed'], denied: ['bad', 'denied'], skipped: ['mute', 'skipped'],
-  cancelled: ['mute', 'stopped'], unknown: ['warn', 'unknown outcome'],
+  cancelled: ['mute', 'stopped'], unknown: ['warn', 'outcome unknown'],
 };
+const TOOL_ICONS = {bash: 'terminal', read: 'file', write: 'pencil', edit: 'pencil', task: 'people', recall: 'search', transfer_to_agent: 'people'};
+const MAX_LINES = 400;
 
 function argsOf(call, block) {
   const args = call.args || (block && block.args);
@@ -16,100 +19,152 @@ function argsOf(call, block) {
 }
 
 // What a call is about, in one line.
-function callTitle(name, args, block) {
-  if (!args) return cut((block && block.text) || '', 120);
-  const first = args.command ?? args.path ?? args.pattern ?? args.prompt ?? args.url ?? args.query ?? args.name;
-  if (typeof first === 'string') return cut(first.split('\n')[0], 160);
-  const keys = Object.keys(args);
-  return keys.length ? cut(JSON.stringify(args), 120) : '';
+function callTitle(args) {
+  const first = args && (args.command ?? args.path ?? args.pattern ?? args.prompt ?? args.url ?? args.query ?? args.name);
+  if (typeof first === 'string') return cut(first.split('\n').find((line) => line.trim()) || '', 160);
+  return args && Object.keys(args).length ? cut(JSON.stringify(args), 120) : '';
 }
 
+// ---- what was asked ----
+
 function diffView(before, after) {
-  const lines = shortDiff(diffLines(before.replace(/\n$/, ''), after.replace(/\n$/, '')));
+  const all = diffLines(before.replace(/\n$/, ''), after.replace(/\n$/, ''));
   const names = {'+': 'ins', '-': 'del', ' ': 'same', '…': 'gap'};
-  return h('div.diff', {role: 'group', 'aria-label': 'changes'}, lines.slice(0, 400).map(([mark, line]) =>
-    h(`div.${names[mark]}`, h('span.mark', mark), h('span.line', mark === '…' ? '' : line))),
-  lines.length > 400 && h('div.gap', h('span.mark', '…'), h('span.line', plural(lines.length - 400, 'more line'))));
+  const lines = shortDiff(numberLines(all));
+  return h('div.diff', {role: 'group', 'aria-label': 'changes', tabindex: 0}, lines.slice(0, MAX_LINES).map(([mark, line, n]) =>
+    h(`div.${names[mark]}`, h('span.nr', n), h('span.mark', mark), h('span.line', mark === '…' ? '' : visible(line)))),
+  lines.length > MAX_LINES && h('div.gap', h('span.nr'), h('span.mark', '…'), h('span.line', plural(lines.length - MAX_LINES, 'more line'))));
 }
 
 function unifiedView(diff) {
-  const kind = (line) => (/^(\+\+\+|---|@@|diff )/.test(line) ? 'gap' : line[0] === '+' ? 'ins' : line[0] === '-' ? 'del' : 'same');
-  return h('div.diff', diff.split('\n').slice(0, 400).map((line) =>
-    h(`div.${kind(line)}`, h('span.mark', /^[+-]/.test(line) ? line[0] : ' '), h('span.line', /^[+\- ]/.test(line) ? line.slice(1) : line))));
+  return h('pre.diff', {tabindex: 0}, diffCode(visible(diff)));
 }
 
-function argsView(name, args, block) {
-  if (!args) return h('pre.args', (block && block.text) || '');
-  if (typeof args.command === 'string') return h('pre.args.command', args.command);
-  if (name === 'edit' && 'new_string' in args) return diffView(args.old_string || '', args.new_string || '');
-  if (typeof args.diff === 'string') return unifiedView(args.diff);
-  if (name === 'write' && typeof args.content === 'string') return diffView('', args.content);
-  if (name === 'task' && typeof args.prompt === 'string') return h('blockquote', args.prompt);
-  return h('pre.args', JSON.stringify(args, null, 2));
+function argsView(name, args, block, before) {
+  if (!args) return h('pre.args', visible((block && block.text) || ''));
+  const rest = Object.entries(args).filter(([key]) => !['command', 'path', 'content', 'old_string', 'new_string', 'diff', 'prompt', 'agent'].includes(key));
+  const more = rest.length > 0 && h('p.hint.mono', rest.map(([key, value]) => `${key}: ${visible(JSON.stringify(value))}`).join('  '));
+  if (typeof args.command === 'string') return [h('pre.args.command', {tabindex: 0}, highlight(visible(args.command), 'sh')), more];
+  if (typeof args.old_string === 'string' && typeof args.new_string === 'string') return [diffView(args.old_string, args.new_string), more];
+  if (typeof args.diff === 'string') return [unifiedView(args.diff), more];
+  if (name === 'write' && typeof args.content === 'string')
+    return [diffView(before || '', args.content), before === undefined && h('p.hint', 'The whole file; what stood there before was not read in this session.')];
+  if (name === 'task' && typeof args.prompt === 'string') return [(args.prompt.includes('\n') || args.prompt.length > 90) && h('blockquote', visible(args.prompt)), more];
+  return h('pre.args', {tabindex: 0}, highlight(visible(JSON.stringify(args, null, 2)), 'json'));
+}
+
+// ---- what it gave ----
+
+// Long text is cut in the middle until somebody wants all of it.
+function outputView(text, live) {
+  const lines = text.split('\n');
+  const pre = h(`pre.output${live ? '.live' : ''}`, {tabindex: 0});
+  if (lines.length <= MAX_LINES || live) return replace(pre, ansi(live ? lines.slice(-MAX_LINES).join('\n') : text));
+  const half = MAX_LINES / 2;
+  const gap = h('button.small.gap', {type: 'button', onclick: () => replace(pre, ansi(text))}, `show ${lines.length - MAX_LINES} lines more`);
+  return append(pre, [ansi(`${lines.slice(0, half).join('\n')}\n`), gap, ansi(`\n${lines.slice(-half).join('\n')}`)]);
+}
+
+function picture(block) {
+  const src = `data:${block.media_type};base64,${block.data}`;
+  return h('button.picture', {type: 'button', title: 'Show larger', onclick: () => showPicture(src)}, h('img', {src, alt: 'picture'}));
 }
 
 function contentView(content, plainText = true) {
   return (content || []).map((block) => {
-    if (block.type === 'text' && plainText) return h('pre.output', block.text);
-    if (block.type === 'text') {
-      const node = h('div.md');
-      new Markdown(node).show(block.typed || block.text);
-      return node;
-    }
-    if (block.type === 'image' && /^image\/(png|jpeg|gif|webp)$/.test(block.media_type || ''))
-      return h('img.picture', {src: `data:${block.media_type};base64,${block.data}`, alt: 'image'});
+    if (block.type === 'text' && plainText) return outputView(block.text, false);
+    if (block.type === 'text') return attachedFile(block.typed || block.text);
+    if (block.type === 'image' && /^image\/(png|jpeg|gif|webp)$/.test(block.media_type || '')) return picture(block);
     return h('pre.output', JSON.stringify(block));
   });
 }
 
-function approvalBar(call, act) {
-  const reason = h('input', {placeholder: 'Reason (optional, the model sees it)', 'aria-label': 'Reason', maxlength: 1000});
-  const busy = (yes) => bar.querySelectorAll('button, input').forEach((n) => { n.disabled = yes; });
-  const answer = async (approved) => {
-    busy(true);
-    try {
-      await act.answer(call.call, approved, reason.value.trim());
-    } catch (error) {
-      busy(false);
-      act.fail(error);
-    }
-  };
-  const bar = h('div.approval', {role: 'group', 'aria-label': `May ${call.tool} run?`},
-    h('span.ask', call.child ? `${call.childAgent || 'a sub-agent'} asks: may it run?` : 'May it run?'), reason,
-    h('button.primary', {type: 'button', data: {answer: 'allow'}, onclick: () => answer(true)}, icon('check'), 'Allow once'),
-    h('button', {type: 'button', data: {answer: 'deny'}, onclick: () => answer(false)}, icon('cross'), 'Deny'));
-  return bar;
+// A text file that was attached is folded; other words of the user are Markdown.
+function attachedFile(text) {
+  const file = /^File ([^\n]{1,200}):\n\n/.exec(text);
+  if (file) return h('details.attached', h('summary', icon('file'), file[1]), h('pre', {tabindex: 0}, text.slice(file[0].length)));
+  const node = h('div.md');
+  new Markdown(node).show(text);
+  return node;
+}
+
+// The one line of a result that a reader wants to see without opening it.
+function peek(call, args) {
+  if (call.state !== 'done' || call.outcome === 'denied') return call.state === 'done' ? call.reason || null : null;
+  const text = wordsOf(call.result);
+  if (call.outcome === 'ok' && call.tool === 'write' && args && typeof args.content === 'string') {
+    const all = call.before === undefined ? null : diffLines(call.before.replace(/\n$/, ''), args.content.replace(/\n$/, ''));
+    return all ? `+${all.filter(([m]) => m === '+').length} −${all.filter(([m]) => m === '-').length}` : plural(args.content.replace(/\n$/, '').split('\n').length, 'line');
+  }
+  if (call.outcome === 'ok' && call.tool === 'read') return text ? plural(text.replace(/\n\[lines \d.*\]$/, '').replace(/\n$/, '').split('\n').length, 'line') : null;
+  const lines = ansi(text).map((n) => (n instanceof Node ? n.textContent : n)).join('').trim().split('\n');
+  const line = call.tool === 'task' ? lines.find((l) => l.startsWith('> ')) || lines[0] : lines[lines.length - 1];
+  return cut(call.tool === 'task' ? line.replace(/^> /, '').replace(/[*`]/g, '') : line, 160) || null;
 }
 
 function callStatus(call) {
   if (call.state === 'asking') return h('span.badge.warn', 'waits for you');
   if (call.state === 'running') return h('span.badge.live', h('span.spinner'), 'running');
   if (call.state !== 'done') return call.approved === false ? h('span.badge.bad', 'denied') : null;
-  const [tone, word] = OUTCOMES[call.outcome] || ['mute', call.outcome];
   if (call.pending) return h('span.badge.live', 'pending');
-  const code = call.exitCode ? `exit ${call.exitCode}` : word;
-  return h(`span.badge.${tone}`, code, call.duration !== undefined && h('span.took', duration(call.duration)));
+  const [tone, word] = OUTCOMES[call.outcome] || ['mute', call.outcome];
+  return [call.duration !== undefined && h('span.took', duration(call.duration)), h(`span.badge.${tone}`, call.exitCode ? `exit ${call.exitCode}` : word)];
 }
 
-function callResult(call) {
-  if (call.state === 'running') return call.output ? h('pre.output.live', call.output) : null;
-  if (call.state !== 'done') return null;
-  return [...contentView(call.result), call.truncated && h('p.hint', 'The output was cut.')];
-}
+// ---- the card ----
 
-function callCard(call, block, act, remembered) {
-  const name = call.tool || block.name || 'tool';
-  const args = argsOf(call, block);
-  const wantsEyes = call.state === 'asking' || (call.state === 'done' && ['error', 'unknown', 'denied'].includes(call.outcome));
-  const edits = ['write', 'edit', 'patch'].includes(name);
-  const open = remembered ?? (wantsEyes || call.state === 'running' || edits);
-  const card = h('details.card', {open, data: {call: call.call || '', state: call.state, outcome: call.outcome || ''}},
-    h('summary', h('span.tool', name), h('span.about', callTitle(name, args, block)), callStatus(call)),
-    h('div.card-body', argsView(name, args, block),
-      call.warning && h('p.hint', call.warning),
-      call.reason && call.state === 'done' && h('p.hint', call.reason),
-      call.childSession && h('p', h('a', {href: `#/s/${encodeURIComponent(call.childSession)}`}, 'Open its session')),
-      call.state === 'asking' && approvalBar(call, act),
-      callResult(call)));
-  return card;
+class Card {
+  constructor(act) {
+    this.act = act;
+    this.summary = h('summary', {onclick: () => { this.touched = true; }});
+    this.body = h('div.card-body');
+    this.node = h('details.card', {ontoggle: () => this.node.open && this.fill()}, this.summary, this.body);
+    this.parts = new Map();
+  }
+  show(call, block, child) {
+    Object.assign(this, {call, block, child, name: call.tool || block.name || 'tool', args: argsOf(call, block)});
+    Object.assign(this.node.dataset, {call: call.call || '', state: call.state, outcome: call.outcome || ''});
+    const wantsEyes = call.state === 'asking' || (call.state === 'done' && ['error', 'unknown'].includes(call.outcome));
+    if (!this.touched) this.node.open = wantsEyes || call.state === 'running' || ['write', 'edit', 'patch'].includes(this.name);
+    this.drawHead();
+    if (this.node.open) this.fill();
+    return this.node;
+  }
+  drawHead() {
+    const {call, name, args} = this;
+    const about = visible(callTitle(args)) || cut(visible((!args && this.block && this.block.text) || ''), 120);
+    const key = [name, about, call.state, call.outcome, call.pending, call.approved, call.duration].join('\u0000');
+    if (key === this.headKey) return;
+    this.headKey = key;
+    const words = peek(call, args);
+    replace(this.summary, icon(TOOL_ICONS[name] || 'gear'), h('span.tool', name), h('span.about', about), words && words.length < 16 && h('span.took', visible(words)),
+      callStatus(call), icon('chevron'), words && words.length >= 16 && h('span.peek', visible(words)));
+  }
+  // A part of the inside, made anew when its key changes.
+  part(name, key, make) {
+    const had = this.parts.get(name);
+    if (had && had.key === key) return had.nodes;
+    const nodes = key === null ? [] : [make()].flat(Infinity).filter((n) => n instanceof Node);
+    this.parts.set(name, {key, nodes});
+    return nodes;
+  }
+  fill() {
+    const {call, name, args, block, child} = this;
+    const asking = call.state === 'asking';
+    const result = call.state === 'running' ? call.output.length || null : call.state === 'done' ? call.result : null;
+    const pre = this.body.querySelector('pre.live');
+    const below = pre && pre.scrollHeight - pre.scrollTop - pre.clientHeight > 30;
+    keep(this.body, [
+      this.part('args', call.args || (block && (block.args || block.text)) || '', () => argsView(name, args, block, call.before)),
+      this.part('hints', `${call.warning}${call.reason}${call.state}${call.truncated}`, () => [
+        call.state === 'done' && call.warning && call.warning !== true && h('p.hint', String(call.warning)),
+        call.reason && call.state === 'done' && h('p.hint', `Reason: ${call.reason}`)]),
+      this.part('child', child ? JSON.stringify([child.status, child.live, child.text]) : null, () => childStrip(child, this.act)),
+      this.part('ask', asking ? call.call : null, () => approvalBar(call, this.act)),
+      this.part('result', result, () => (call.state === 'running' ? outputView(call.output, true)
+        : [...contentView(call.result), call.truncated && h('p.hint', 'The output was cut.')])),
+    ]);
+    const now = this.body.querySelector('pre.live');
+    if (now && !below) now.scrollTop = now.scrollHeight;
+  }
 }

@@ -1,23 +1,22 @@
-// chat.js - the conversation. Each item has one node; only what changed is made anew, once a frame.
+// chat.js - the conversation. Each item has one node, each block of an answer its own; only what changed is made anew, once
+// a frame. A text that grows is parsed from its last paragraph on (markdown.js).
 
 class Chat {
   constructor(node, act) {
     this.node = node;
     this.act = act;
-    this.opened = new Map(); // what the reader unfolded or folded, by key
-    this.clear();
-    node.addEventListener('toggle', (event) => {
-      const key = event.target.dataset && event.target.dataset.fold;
-      if (key && !this.drawing) this.opened.set(key, event.target.open);
-    }, true);
     this.scroller = node.closest('.scroll');
     this.scroller.addEventListener('scroll', () => this.noteScroll(), {passive: true});
+    node.addEventListener('click', (event) => { if (event.target.closest('summary')) this.following = false; });
+    new ResizeObserver(() => this.follow()).observe(node); // pictures that come, cards that open
+    this.clear();
   }
   clear() {
     this.nodes = new Map();
-    this.texts = new Map();
+    this.parts = new Map();
     this.dirty = new Set();
     this.following = true;
+    this.act.following(true);
     replace(this.node);
   }
   noteScroll() {
@@ -25,28 +24,30 @@ class Chat {
     this.following = s.scrollHeight - s.scrollTop - s.clientHeight < 60;
     this.act.following(this.following);
   }
+  follow() {
+    if (this.following) this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.act.following(this.following || this.scroller.scrollHeight - this.scroller.clientHeight < 60);
+  }
   toEnd() {
     this.following = true;
-    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.follow();
   }
   show(conversation, keys) {
     this.conversation = conversation;
     for (const key of keys) this.dirty.add(key);
-    if (!this.frame) this.frame = requestAnimationFrame(() => this.draw());
+    if (this.dirty.size && !this.frame) this.frame = requestAnimationFrame(() => this.draw());
   }
   draw() {
     this.frame = null;
-    this.drawing = true;
     for (const key of this.dirty) this.drawItem(this.conversation.byKey.get(key));
     this.dirty.clear();
-    if (this.following) this.scroller.scrollTop = this.scroller.scrollHeight;
-    setTimeout(() => { this.drawing = false; });
+    this.follow();
   }
   drawItem(item) {
     if (!item) return;
     let node = this.nodes.get(item.key);
     if (!node) {
-      node = h('article');
+      node = h('article', {data: {key: item.key}});
       this.nodes.set(item.key, node);
       this.place(item, node);
     }
@@ -63,80 +64,125 @@ class Chat {
     }
     return this.node.append(node);
   }
-  markdown(key, className, value) {
-    let shown = this.texts.get(key);
-    if (!shown) {
-      const node = h(className);
-      this.texts.set(key, shown = {node, md: new Markdown(node)});
-    }
-    shown.md.show(value);
-    return shown.node;
+  reveal(key) {
+    const node = this.nodes.get(key);
+    if (!node || node.hidden) return;
+    this.following = false;
+    node.scrollIntoView({block: 'center'});
+    node.classList.add('found');
+    setTimeout(() => node.classList.remove('found'), 1500);
   }
-  fold(key, open, summary, ...body) {
-    return h('details.fold', {open: this.opened.get(key) ?? open, data: {fold: key}}, h('summary', summary), body);
+
+  // ---- blocks of answers ----
+
+  part(key, make) {
+    let part = this.parts.get(key);
+    if (!part) this.parts.set(key, part = make());
+    return part;
+  }
+  text(key, value) {
+    const part = this.part(key, () => {
+      const node = h('div.md');
+      return {node, md: new Markdown(node)};
+    });
+    part.md.show(value);
+    return part.node;
+  }
+  thoughts(key, value, thinking) {
+    const part = this.part(key, () => {
+      const label = h('summary');
+      const body = h('div.md.thoughts');
+      const made = {label, md: new Markdown(body), node: h('details.fold', {ontoggle: () => made.node.open && made.md.show(made.value)}, label, body)};
+      return made;
+    });
+    part.value = value;
+    if (part.node.open) part.md.show(value);
+    const line = thinking ? value.slice(-90).replace(/^\S*\s/, '… ') : value.trim().split('\n')[0];
+    replace(part.label, thinking ? h('span.spinner') : icon('spark'), h('b', thinking ? 'Thinking' : 'Thoughts'), h('span.about', line.replace(/[*_`#]/g, '')), icon('chevron'));
+    return part.node;
   }
   block(item, block, i) {
-    const key = `${item.key}/${i}`;
+    const key = `${item.key}/${i}/${block && block.type}`;
     if (!block) return null;
-    if (block.type === 'text') return block.text && this.markdown(key, 'div.md', block.text);
-    if (block.type === 'thinking') {
-      if (!block.text) return null;
-      const thinking = item.streaming && i === item.blocks.length - 1;
-      return this.fold(key, false, [thinking && h('span.spinner'), thinking ? 'Thinking…' : 'Thoughts'],
-        this.markdown(key, 'div.md.thoughts', block.text));
-    }
+    if (block.type === 'text') return block.text ? this.text(key, block.text) : null;
+    if (block.type === 'thinking') return block.text ? this.thoughts(key, block.text, item.streaming && i === item.blocks.length - 1) : null;
     if (block.type !== 'tool_call') return null;
-    const card = callCard(this.conversation.call(block.call), block, this.act, this.opened.get(key));
-    card.dataset.fold = key;
-    return card;
+    const call = this.conversation.call(block.call);
+    return this.part(`card/${block.call}`, () => new Card(this.act)).show(call, block, this.conversation.children.get(call.childSession));
   }
+}
+
+// Who speaks has a colour, the same in all of the page.
+const speakers = new Map();
+function labelled(name) {
+  if (!speakers.has(name)) speakers.set(name, speakers.size % 6);
+  return h(`span.who.w${speakers.get(name)}`, name);
 }
 
 Chat.prototype.makers = {
   user(item, node) {
+    if (node.childNodes.length) return;
     node.className = 'user';
-    replace(node, item.steer && h('span.label', 'steered'), h('div.bubble', contentView(item.content, false)),
-      this.act.menu && this.act.menu(item));
+    const act = this.act;
+    const words = wordsOf(item.content);
+    replace(node, item.steer && h('span.label', 'said while it worked'), h('div.bubble', {title: new Date(item.ts).toLocaleString()}, contentView(item.content, false)),
+      h('div.tools', copyButton('Copy', () => words), !item.steer && act.may('run') && iconButton('pencil', 'Change it and ask again', () => act.edit(item))));
   },
   report(item, node) {
     node.className = 'report';
-    replace(node, h('span.label', `${item.agent} reports`), this.fold(item.key, false, cut(wordsOf(item.content), 120), contentView(item.content, false)));
+    const text = h('div.md');
+    new Markdown(text).show(wordsOf(item.content));
+    replace(node, h('p.label', labelled(item.agent), ' is done'), h('details.card', h('summary', icon('people'), h('span.tool', 'report'), h('span.about', cut(wordsOf(item.content), 120)), icon('chevron')), h('div.card-body.padded', text)));
   },
   answer(item, node) {
-    node.className = `answer${item.discarded ? ' discarded' : ''}`;
-    node.setAttribute('aria-busy', item.streaming ? 'true' : 'false');
-    const kids = item.blocks.map((block, i) => this.block(item, block, i)).filter(Boolean);
-    const head = item.agent && h('span.label', item.agent);
-    const waiting = item.streaming && item.waiting && h('div.waiting', h('span.spinner'), 'waiting for the model');
-    const aborted = item.stop === 'aborted' && h('p.hint', 'Stopped here.');
-    const length = item.stop === 'length' && h('p.hint', 'The answer was cut at its length limit.');
-    const refusal = item.stop === 'refusal' && h('p.hint', 'The model refused.');
-    const old = item.discarded && h('p.hint', 'Not part of the conversation.');
-    replace(node, head, kids, waiting, aborted, length, refusal, old);
-    node.hidden = item.hidden || (!kids.length && !waiting && !aborted && !refusal);
+    node.className = item.discarded ? 'answer discarded' : 'answer';
+    const kids = item.blocks.map((block, i) => this.block(item, block, i));
+    const head = item.agent && this.part(`${item.key}/head`, () => ({node: h('p.label', labelled(item.agent))})).node;
+    const shown = kids.some(Boolean);
+    const words = item.streaming && item.waiting ? 'wait' : item.discarded ? shown && 'old' : item.stop;
+    const foot = this.part(`${item.key}/foot/${words}`, () => ({node: footOf(words)})).node;
+    const text = !item.streaming && item.stop === 'done' && wordsOf(item.blocks);
+    const tools = text && this.part(`${item.key}/tools`, () => ({node: h('div.tools', copyButton('Copy as Markdown', () => text))})).node;
+    keep(node, [head, kids, foot, tools]);
+    node.hidden = item.hidden || (!shown && !foot);
   },
   question(item, node) {
     node.className = 'answer';
     const call = this.conversation.call(item.call);
-    replace(node, callCard(call, {name: call.tool, args: call.args}, this.act, true));
-    node.hidden = call.state !== 'asking';
+    keep(node, [this.part(item.key, () => new Card(this.act)).show(call, {name: call.tool, args: call.args})]);
+    node.hidden = item.hidden || call.state !== 'asking';
   },
-  agent(item, node) {
-    node.className = 'divider';
-    replace(node, h('span', item.agent), h('small', item.agentKind));
+  flow(item, node) {
+    node.className = 'flow';
+    const marks = {running: h('span.spinner'), completed: icon('check'), failed: icon('warn')};
+    replace(node, h('ol', item.nodes.map((n) => h(`li.${n.status}.d${Math.min(5, n.depth)}`, {title: n.reason || n.status},
+      (marks[n.status] || icon(n.status === 'transferred' ? 'chevron' : 'warn')).cloneNode(true), n.kind === 'llm' ? labelled(n.agent) : h('b', n.agent),
+      h('small', n.kind === 'llm' ? '' : n.kind, n.rounds > 1 && ` ${n.rounds} times`), h('span.took', n.status !== 'running' && duration(n.took))))));
   },
   remark(item, node) {
     node.className = `remark ${item.level}`;
-    replace(node, item.text);
+    node.hidden = item.hidden || Boolean(item.told);
+    const act = this.act;
+    replace(node, icon(item.level === 'warn' ? 'warn' : 'dots'), h('span', visible(item.text), ' ', item.back && act.may('run') && h('button.small', {type: 'button', onclick: () => act.putBack(item.back)}, 'Put it back')));
   },
   run(item, node) {
-    node.className = `runend ${item.status}`;
-    const words = {completed: 'Done', failed: 'Failed', cancelled: 'Stopped', interrupted: 'Interrupted', limit: 'Stopped at a limit'};
-    const u = item.usage || {};
-    const tokens = (u.input_tokens || 0) + (u.cache_read_tokens || 0) + (u.cache_write_tokens || 0) + (u.output_tokens || 0);
-    const parts = [words[item.status] || item.status, item.duration ? duration(item.duration) : null, item.turns && plural(item.turns, 'turn'),
-      item.toolCalls && plural(item.toolCalls, 'call'), tokens ? `${count(tokens)} tokens` : null, tokens ? money(item.cost) : null].filter(Boolean);
-    replace(node, h('span', parts.join(' · ')), item.error && h('p.error', item.error.message || item.error.code),
-      item.status === 'interrupted' && h('p.hint', 'The program stopped before this run could end.'));
+    const good = item.status === 'completed' || item.status === 'cancelled' || item.continued;
+    node.className = `runend ${item.status}${good ? '' : ' trouble'}`;
+    const words = {completed: 'Done', failed: 'Failed', cancelled: 'Stopped', interrupted: item.continued ? 'Interrupted, and continued' : 'Interrupted', limit: 'Stopped at a limit'};
+    const tokens = tokensOf(item.usage);
+    const facts = [item.duration ? duration(item.duration) : null, item.turns && plural(item.turns, 'turn'), item.toolCalls && plural(item.toolCalls, 'call'),
+      tokens ? `${count(tokens)} tokens` : null, tokens ? money(item.cost) : null].filter(Boolean).join(' · ');
+    const head = [icon({completed: 'check', cancelled: 'stop', interrupted: 'pause'}[item.status] || 'warn'), h('b', words[item.status] || item.status), h('span', facts)];
+    if (good) return replace(node, head);
+    const act = this.act;
+    return replace(node, h('div.row', head), item.error && h('p.error', visible(item.error.message || item.error.code)), h('p', adviceFor(item)),
+      act.may('run') && h('div.row', item.status === 'interrupted' ? h('button.primary.small', {type: 'button', onclick: () => act.resume(item.run)}, icon('play'), 'Continue')
+        : item.status === 'failed' && item.content && h('button.small', {type: 'button', onclick: () => act.again(item)}, icon('retry'), 'Try again')));
   },
 };
+
+function footOf(words) {
+  if (words === 'wait') return h('div.waiting', h('span.dots', h('i'), h('i'), h('i')), 'waiting for the model');
+  const texts = {aborted: 'Stopped here.', length: 'The answer was cut at its length limit.', refusal: 'The model refused.', old: 'Not part of the conversation.'};
+  return texts[words] ? h('p.hint', texts[words]) : null;
+}

@@ -39,7 +39,18 @@ function diffMiddle(a, b) {
   return [...out, ...a.slice(i).map((l) => ['-', l]), ...b.slice(j).map((l) => ['+', l])];
 }
 
-// Unchanged lines far from a change are left out: [' ' | '-' | '+' | '…', text].
+// [mark, line, number]: of the new text, for lines that went of the old one.
+function numberLines(lines) {
+  let old = 0;
+  let now = 0;
+  return lines.map(([mark, line]) => {
+    if (mark !== '+') old++;
+    if (mark !== '-') now++;
+    return [mark, line, mark === '-' ? old : now];
+  });
+}
+
+// Unchanged lines far from a change are left out: [' ' | '-' | '+' | '…', text, number].
 function shortDiff(lines, around = 3) {
   const keep = new Uint8Array(lines.length);
   lines.forEach(([mark], i) => {
@@ -49,9 +60,7 @@ function shortDiff(lines, around = 3) {
   const out = [];
   for (let i = 0; i < lines.length; i++) {
     if (keep[i]) out.push(lines[i]);
-    else if (!out.length || out[out.length - 1][0] !== '…') out.push(['…', '']);
+    else if (!out.length || out[out.length - 1][0] !== '…') out.push(['…', '', '']);
   }
   return out;
 }
-
-if (typeof module !== 'undefined') module.exports = {diffLines, shortDiff};

@@ -29,18 +29,23 @@ function h(what, attrs, ...children) {
 }
 
 const ICONS = {
-  menu: 'M3 5h14M3 10h14M3 15h14', plus: 'M10 4v12M4 10h12', close: 'M5 5l10 10M15 5L5 15',
-  send: 'M10 16V4M5 9l5-5 5 5', stop: 'M6 6h8v8H6z', clip: 'M14 8l-5 5a2 2 0 01-3-3l6-6a3.3 3.3 0 015 5l-7 7a5 5 0 01-7-7l5-5',
-  panel: 'M3 4h14v12H3zM12 4v12', theme: 'M10 3a7 7 0 100 14V3z', check: 'M4 10l4 4 8-8', cross: 'M5 5l10 10M15 5L5 15',
-  chevron: 'M7 5l5 5-5 5', fork: 'M6 4v5a3 3 0 003 3h2a3 3 0 013 3v1M6 4v12', trash: 'M4 6h12M8 6V4h4v2M6 6l1 10h6l1-10',
-  down: 'M10 4v12M5 11l5 5 5-5', copy: 'M7 7h9v9H7zM4 13V4h9', search: 'M9 4a5 5 0 100 10A5 5 0 009 4zM13 13l4 4',
-  out: 'M8 4H4v12h4M12 6l4 4-4 4M16 10H8',
+  menu: 'M3 5h14M3 10h14M3 15h14', plus: 'M10 4v12M4 10h12', close: 'M5 5l10 10M15 5L5 15', send: 'M10 16V4M5 9l5-5 5 5',
+  stop: 'M6 6h8v8H6z', clip: 'M14 8l-5 5a2 2 0 01-3-3l6-6a3.3 3.3 0 015 5l-7 7a5 5 0 01-7-7l5-5',
+  panel: 'M3 4h14v12H3zM12 4v12', theme: 'M10 3a7 7 0 100 14V3zM10 3a7 7 0 010 14', check: 'M4 10l4 4 8-8',
+  chevron: 'M8 5l5 5-5 5', fork: 'M6 3v14M6 9c0 4 8 2 8-4M14 5V3', trash: 'M4 6h12M8 6V4h4v2M6 6l1 10h6l1-10',
+  down: 'M10 4v12M5 11l5 5 5-5', copy: 'M7 7h9v9H7zM4 13V4h9', out: 'M8 4H4v12h4M12 6l4 4-4 4M16 10H8', dots: 'M4 10h.01M10 10h.01M16 10h.01',
+  pencil: 'M4 16l1-4 8-8 3 3-8 8-4 1zM12 5l3 3', terminal: 'M3 4h14v12H3zM6 8l2 2-2 2M10 12h4', file: 'M5 3h7l3 3v11H5zM12 3v3h3',
+  gear: 'M10 7a3 3 0 100 6 3 3 0 000-6zM10 3v2M10 15v2M3 10h2M15 10h2M5 5l1.5 1.5M13.5 13.5L15 15M15 5l-1.5 1.5M6.5 13.5L5 15',
+  people: 'M7 10a3 3 0 100-6 3 3 0 000 6zM2 17c0-6 10-6 10 0M13 9a2.5 2.5 0 100-5M14 12c3 0 4 2 4 5', search: 'M9 4a5 5 0 100 10A5 5 0 009 4zM13 13l4 4',
+  spark: 'M10 3l1.8 5.2L17 10l-5.2 1.8L10 17l-1.8-5.2L3 10l5.2-1.8z', warn: 'M10 3l8 14H2zM10 8v4M10 14.5v.01', retry: 'M15 6a6 6 0 10.5 6M16 3v4h-4',
+  pause: 'M7 5v10M13 5v10', play: 'M6 4l10 6-10 6z', up: 'M5 12V6h6M5 6l10 9', keys: 'M3 6h14v8H3zM6 9h.01M9 9h.01M12 9h.01M7 12h6',
 };
 
 function icon(name) {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 20 20');
   svg.setAttribute('aria-hidden', 'true');
+  if (name === 'stop') svg.classList.add('solid');
   const path = document.createElementNS(SVG, 'path');
   path.setAttribute('d', ICONS[name]);
   svg.append(path);
@@ -49,6 +54,33 @@ function icon(name) {
 
 function iconButton(name, label, onclick, extra = {}) {
   return h('button.icon', {type: 'button', title: label, 'aria-label': label, onclick, ...extra}, icon(name));
+}
+
+// Nothing where the browser has no clipboard for us (a page that is neither https nor on this machine).
+function copyButton(label, words) {
+  if (!navigator.clipboard) return null;
+  const button = iconButton('copy', label, async () => {
+    await navigator.clipboard.writeText(words()).catch(() => {});
+    button.replaceChildren(icon('check'));
+    setTimeout(() => button.replaceChildren(icon('copy')), 1200);
+  });
+  return button;
+}
+
+// The children of a node become these, in this order. Those that are in their place are not touched, so that what is
+// typed, selected or open in them stays.
+function keep(node, children) {
+  let at = node.firstChild;
+  for (const child of children.flat(Infinity)) {
+    if (!(child instanceof Node)) continue;
+    if (child === at) at = at.nextSibling;
+    else node.insertBefore(child, at);
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
 }
 
 function replace(node, ...children) {
@@ -64,6 +96,13 @@ function duration(ms) {
   if (ms < 60000) return `${(ms / 1000).toFixed(ms < 10000 ? 1 : 0)} s`;
   if (ms < 3600000) return `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
   return `${Math.floor(ms / 3600000)} h ${Math.round((ms % 3600000) / 60000)} min`;
+}
+
+// For columns: two parts at most.
+function brief(ms) {
+  if (ms < 60000) return duration(ms);
+  if (ms < 3600000) return `${Math.floor(ms / 60000)}m ${Math.round((ms % 60000) / 1000)}s`;
+  return `${Math.floor(ms / 3600000)}h ${Math.round((ms % 3600000) / 60000)}m`;
 }
 
 function ago(iso, now = Date.now()) {
@@ -90,6 +129,12 @@ function money(usd) {
 
 function plural(n, word) {
   return `${n} ${word}${n === 1 ? '' : 's'}`;
+}
+
+// What an eye would pass over, or read in another order than it stands, is shown by its number.
+function visible(text) {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+    (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }
 
 function cut(text, max) {

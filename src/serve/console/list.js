@@ -1,26 +1,45 @@
-// list.js - the sessions, newest first, with what each does now.
+// list.js - the sessions, the last changed first, with what each does now. A row stays the same node while it is listed.
 
-const STATES = {running: ['live', 'running'], parked: ['warn', 'waits'], interrupted: ['warn', 'unfinished'], idle: [null, '']};
+const STATES = {running: ['live', 'at work'], parked: ['warn', 'waits for you'], interrupted: ['warn', 'unfinished'], idle: [null, '']};
+
+function dayOf(iso, now = new Date()) {
+  const days = Math.floor((new Date(now).setHours(0, 0, 0, 0) - new Date(iso).setHours(0, 0, 0, 0)) / 86400000);
+  return days <= 0 ? 'Today' : days === 1 ? 'Yesterday' : days < 7 ? 'This week' : days < 31 ? 'This month' : 'Earlier';
+}
 
 class SessionList {
   constructor(node, act) {
     this.act = act;
     this.rows = new Map();
+    this.nodes = new Map();
     this.selected = null;
-    this.search = h('input', {type: 'search', placeholder: 'Search sessions', 'aria-label': 'Search sessions',
+    this.search = h('input', {type: 'search', placeholder: 'Search', 'aria-label': 'Search sessions', onkeydown: (e) => this.searchKeys(e),
       oninput: () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.find(), 200); this.draw(); }});
     this.found = new Map(); // session -> what was found in it, beyond its title
     this.list = h('ul.sessions', {'aria-label': 'Sessions'});
     this.more = h('button.small', {type: 'button', hidden: true, onclick: () => this.load(this.next)}, 'Older sessions');
-    replace(node, h('div.list-head', this.search), this.list, this.more);
+    replace(node, h('div.list-head', icon('search'), this.search, h('kbd', '/')), this.list, this.more);
     this.list.addEventListener('keydown', (event) => this.keys(event));
+    setInterval(() => this.draw(), 60000); // "3 min" grows
   }
   keys(event) {
-    const step = {ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling'}[event.key];
-    const item = step && event.target.closest('li');
-    if (!item || !item[step]) return;
-    item[step].querySelector('a').focus();
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    const all = [...this.list.querySelectorAll('a')];
+    const next = step && all[all.indexOf(event.target.closest('a')) + step];
+    if (!next) return;
+    next.focus();
     event.preventDefault();
+  }
+  searchKeys(event) {
+    if (event.key === 'ArrowDown') this.list.querySelector('a')?.focus();
+    else if (event.key === 'Enter') this.list.querySelector('a')?.click();
+    else return;
+    event.preventDefault();
+  }
+  step(by) {
+    const all = [...this.list.querySelectorAll('li[data-id]')];
+    const at = all.findIndex((n) => n.dataset.id === this.selected);
+    (all[at + by] || all[0])?.querySelector('a').click();
   }
   async load(cursor) {
     const query = new URLSearchParams({limit: 50});
@@ -31,6 +50,7 @@ class SessionList {
       for (const row of page.sessions) this.rows.set(row.id, row);
       this.next = page.next;
       this.more.hidden = !page.next;
+      this.loaded = true;
       this.draw();
     } catch (error) {
       this.act.fail(error);
@@ -62,25 +82,55 @@ class SessionList {
   select(id) {
     this.selected = id;
     this.draw();
+    this.nodes.get(id)?.node.scrollIntoView({block: 'nearest'});
+  }
+  folders() {
+    return [...new Set([...this.rows.values()].map((r) => r.cwd).filter(Boolean))].slice(0, 20);
   }
   draw() {
-    const focused = document.activeElement && document.activeElement.closest('.sessions li');
-    const id = focused && focused.dataset.id;
     const words = this.search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     for (const hit of this.found.values())
       if (!this.rows.has(hit.session)) this.rows.set(hit.session, {id: hit.session, title: hit.title, cwd: hit.cwd, state: 'idle', updated: hit.time, parent: hit.parent});
     const fits = (row) => this.found.has(row.id) || words.every((w) => `${row.title || ''} ${row.id} ${row.cwd || ''} ${row.model || ''}`.toLowerCase().includes(w));
     const rows = [...this.rows.values()].filter(fits).sort((a, b) => (a.updated < b.updated ? 1 : -1));
-    replace(this.list, rows.map((row) => this.row(row)));
-    if (!rows.length) this.list.append(h('li.empty', this.search.value.trim() ? 'Nothing found.' : 'No sessions yet.'));
-    if (id) this.list.querySelector(`[data-id="${CSS.escape(id)}"] a`)?.focus();
+    const lines = [];
+    let day = null;
+    for (const row of rows) {
+      if (dayOf(row.updated) !== day) lines.push(this.heading(day = dayOf(row.updated)));
+      lines.push(this.row(row, words));
+    }
+    if (!rows.length && this.loaded) lines.push(h('li.empty', words.length ? ['Nothing found. Search looks for all words, in titles and in what was said.'] : ['No sessions yet. Write what shall be done: that makes the first one.']));
+    const focused = this.list.contains(document.activeElement) && document.activeElement;
+    keep(this.list, lines);
+    if (focused && focused.isConnected && document.activeElement !== focused) focused.focus();
   }
-  row(row) {
+  heading(day) {
+    let had = this.nodes.get(`/${day}`);
+    if (!had) this.nodes.set(`/${day}`, had = {node: h('li.day', day)});
+    return had.node;
+  }
+  row(row, words) {
     const [tone, word] = STATES[row.state] || [null, row.state];
-    return h('li', {data: {id: row.id, state: row.state || ''}},
-      h('a', {href: `#/s/${encodeURIComponent(row.id)}`, 'aria-current': row.id === this.selected ? 'page' : null},
-        h('span.title', row.title || 'Untitled'),
-        this.found.has(row.id) && h('span.snippet', this.found.get(row.id).snippet),
-        h('span.meta', tone && h(`span.dot.${tone}`, {title: word}), word && `${word} · `, ago(row.updated))));
+    const hit = this.found.get(row.id);
+    const current = row.id === this.selected;
+    const time = ago(row.updated);
+    const key = [row.title, row.state, time, row.messages, hit && hit.snippet, words.join(), current].join('\u0000');
+    let had = this.nodes.get(row.id);
+    if (!had) this.nodes.set(row.id, had = {link: h('a', {href: `#/s/${encodeURIComponent(row.id)}`})}), had.node = h('li', {data: {id: row.id}}, had.link);
+    if (had.key === key) return had.node;
+    had.key = key;
+    had.node.dataset.state = row.state || '';
+    if (current) had.link.setAttribute('aria-current', 'page');
+    else had.link.removeAttribute('aria-current');
+    replace(had.link, h('span.title', tone && h(`span.dot.${tone}`), h('span.text', {title: row.title || ''}, row.title || 'Untitled'), h('span.time', time)),
+      hit && h('span.snippet', marked(hit.snippet || '', words)),
+      h('span.meta', word || (row.messages ? plural(row.messages, 'message') : 'empty'), row.parent && ' · sub-agent'));
+    return had.node;
   }
+}
+
+function marked(text, words) {
+  const at = words.length ? text.toLowerCase().indexOf(words[0]) : -1;
+  if (at < 0) return text;
+  return [text.slice(0, at), h('mark', text.slice(at, at + words[0].length)), text.slice(at + words[0].length)];
 }

@@ -73,12 +73,8 @@ const TABLE_LINE = /^\s*\|?(\s*:?-+:?\s*\|)+\s*(:?-+:?\s*)?\|?\s*$/;
 
 function codeBlock(language, lines) {
   const text = lines.join('\n');
-  const copy = iconButton('copy', 'Copy', async () => {
-    await navigator.clipboard.writeText(text);
-    copy.classList.add('done');
-    setTimeout(() => copy.classList.remove('done'), 1200);
-  });
-  return h('div.code', h('div.code-head', h('span', language || 'text'), copy), h('pre', h('code', text)));
+  const copy = copyButton('Copy this code', () => text);
+  return h('div.code', h('div.code-head', h('span', language || 'text'), copy), h('pre', {tabindex: 0}, h('code', highlight(text, language))));
 }
 
 function cells(line) {
@@ -88,10 +84,9 @@ function cells(line) {
 
 function tableBlock(lines) {
   const head = cells(lines[0]);
-  const rows = lines.slice(2).map(cells);
-  return h('div.table', h('table',
-    h('thead', h('tr', head.map((c) => h('th', inline(c))))),
-    h('tbody', rows.map((row) => h('tr', head.map((_, i) => h('td', inline(row[i] || ''))))))));
+  const side = cells(lines[1]).map((c) => (/-:$/.test(c) ? (c[0] === ':' ? '.middle' : '.right') : ''));
+  const row = (tag, parts) => h('tr', head.map((_, i) => h(`${tag}${side[i] || ''}`, inline(parts[i] || ''))));
+  return h('div.table', {tabindex: 0}, h('table', h('thead', row('th', head)), h('tbody', lines.slice(2).map((line) => row('td', cells(line))))));
 }
 
 function listBlock(lines) {
@@ -112,12 +107,12 @@ function listItem({lines}) {
   const body = task ? [task[2], ...lines.slice(1)] : lines;
   const tight = !body.some((l) => l.trim() === '') && !body.slice(1).some((l) => ITEM.test(l) || FENCE.test(l));
   const content = tight ? inline(body.join('\n')) : blocks(body).map(({node}) => node);
-  const box = task && h('span.task', {'aria-label': task[1] === ' ' ? 'open' : 'done'}, task[1] === ' ' ? '☐ ' : '☑ ');
-  return h('li', box, content);
+  const box = task && h('span.task', {'aria-label': task[1] === ' ' ? 'open' : 'done'}, task[1] === ' ' ? '☐' : '☑');
+  return h(task ? 'li.todo' : 'li', box, content);
 }
 
 // One block at a time: {node, from, to} in lines. `from` of the last one is where a growing text is parsed again.
-const MAX_DEPTH = 20; // of quotes and lists in each other
+const MAX_DEPTH = 8; // of quotes and lists in each other
 let depth = 0;
 
 function blocks(lines, offset = 0) {
@@ -180,7 +175,8 @@ function readFence(lines, from, add) {
   const [, mark, language] = FENCE.exec(lines[from]);
   let to = from + 1;
   while (to < lines.length && !(lines[to].trim().startsWith(mark) && /^[`~]+$/.test(lines[to].trim()))) to++;
-  add(Math.min(lines.length, to + 1), codeBlock(language, lines.slice(from + 1, to)));
+  const half = to === lines.length && mark.startsWith(lines[to - 1].trim() || '-') && to - 1 > from; // its end is being written
+  add(Math.min(lines.length, to + 1), codeBlock(language, lines.slice(from + 1, half ? to - 1 : to)));
 }
 
 function readList(lines, from, add) {

@@ -1,6 +1,4 @@
-// panel.js - the side that explains: timeline of a run, agents, state, branches, usage.
-
-const KINDS = {run: 'Run', model: 'Model', tool: 'Tool', wait: 'Wait', child: 'Sub-agent', agent: 'Agent'};
+// panel.js - the side that explains: timeline of a run, agents, state, branches, what the session is and used.
 
 class Panel {
   constructor(node, act) {
@@ -8,11 +6,11 @@ class Panel {
     this.act = act;
     this.tab = 'timeline';
     this.tabs = h('div.tabs', {role: 'tablist', 'aria-label': 'Details'});
-    this.body = h('div.panel-body', {role: 'tabpanel', tabindex: 0});
+    this.body = h('div.panel-body', {role: 'tabpanel', id: 'details', tabindex: 0});
     replace(node, h('div.panel-head', this.tabs, iconButton('close', 'Close details', () => act.closePanel())), this.body);
-    this.names = {timeline: 'Timeline', agents: 'Agents', state: 'State', tree: 'Branches', usage: 'Usage'};
+    this.names = {timeline: 'Timeline', agents: 'Agents', state: 'State', tree: 'Branches', usage: 'Session'};
     for (const [key, name] of Object.entries(this.names))
-      this.tabs.append(h('button', {type: 'button', role: 'tab', data: {tab: key}, onclick: () => this.select(key)}, name));
+      this.tabs.append(h('button', {type: 'button', role: 'tab', id: `tab-${key}`, 'aria-controls': 'details', data: {tab: key}, onclick: () => this.select(key)}, name));
     this.tabs.addEventListener('keydown', (event) => this.keys(event));
     this.select(this.tab);
   }
@@ -25,6 +23,7 @@ class Panel {
   }
   select(tab) {
     this.tab = tab;
+    this.body.setAttribute('aria-labelledby', `tab-${tab}`);
     for (const button of this.tabs.children) {
       const on = button.dataset.tab === tab;
       button.setAttribute('aria-selected', on);
@@ -33,110 +32,117 @@ class Panel {
     this.draw(true);
   }
   show(conversation) {
+    if (conversation !== this.conversation) this.run = this.allRows = null;
     this.conversation = conversation;
+    const tab = this.tabs.querySelector('[data-tab=agents]');
+    const busy = [...conversation.children.values()].filter((child) => child.status === 'running').length;
+    if (tab.dataset.count !== String(busy || '')) tab.dataset.count = busy || '';
     if (!this.timer) this.timer = setTimeout(() => { this.timer = null; this.draw(false); }, 250);
   }
   draw(anew) {
     if (this.node.hidden && !anew) return;
-    if (!this.conversation) return replace(this.body, h('p.hint', 'No session is open.'));
+    if (this.body.contains(document.activeElement) && document.activeElement.matches('select, input') && !anew) return; // somebody chooses
+    if (!this.conversation) return;
     this.views[this.tab].call(this, this.body, this.conversation, anew);
+  }
+  // Nodes are made anew, but not while nothing changed, and what is scrolled or focused stays so.
+  put(key, ...children) {
+    if (key !== null && key === this.drawnKey) return;
+    this.drawnKey = key;
+    const top = this.body.scrollTop;
+    replace(this.body, children);
+    this.body.scrollTop = top;
   }
 }
 
-function runChoice(panel, runs) {
-  const chosen = panel.run && runs.some((r) => r.id === panel.run) ? panel.run : runs[runs.length - 1].id;
-  const select = h('select', {'aria-label': 'Run', onchange: () => { panel.run = select.value; panel.draw(true); }},
-    runs.map((r, i) => h('option', {value: r.id, selected: r.id === chosen}, `Run ${i + 1} · ${r.status}${r.duration ? ` · ${duration(r.duration)}` : ''}`)));
-  return [select, chosen];
-}
-
-// The waterfall: one row a span, its bar placed by per cent of the run.
-function waterfall(spans, now) {
-  const start = Math.min(...spans.map((s) => s.start));
-  const end = Math.max(...spans.map((s) => s.end || now), start + 1);
-  const percent = (ms) => (100 * (ms - start)) / (end - start);
-  return h('ol.waterfall', spans.map((span) => {
-    const bar = h(`div.bar.${span.kind}`, {data: {status: span.status}});
-    const to = span.end || now;
-    bar.style.left = `${Math.min(99.5, percent(span.start))}%`;
-    bar.style.width = `${Math.max(0.5, percent(to) - percent(span.start))}%`;
-    const title = `${KINDS[span.kind]} ${span.name}: ${duration(to - span.start)}, begins after ${duration(span.start - start)}, ${span.status}`;
-    return h('li', {title}, h('span.name', span.agent && span.kind !== 'agent' && h('small', `${span.agent} `), span.name.split('/').pop()),
-      h('span.track', bar), h('span.time', duration(to - span.start)));
-  }));
+function emptyView(name, title, hint) {
+  return h('div.empty', icon(name), h('p', title), h('p.hint', hint));
 }
 
 Panel.prototype.views = {
-  timeline(body, c) {
-    const runs = [...c.runs.values()];
-    if (!runs.length) return replace(body, h('p.hint', 'A run shows its model calls, tools and waits here.'));
-    const [select, chosen] = runChoice(this, runs);
-    const spans = c.spans.filter((s) => s.run === chosen);
-    const legend = h('p.legend', Object.entries(KINDS).filter(([k]) => spans.some((s) => s.kind === k)).map(([k, name]) => h(`span.${k}`, name)));
-    replace(body, select, legend, waterfall(spans, Date.now()));
-    if (c.running === chosen) this.show(c);
+  timeline(body, c, anew) {
+    this.put(anew || c.running ? null : `t${c.lastSeq}`, timelineView(this, c));
+    if (c.running) this.show(c);
   },
-  agents(body, c) {
+  agents(body, c, anew) {
     const children = [...c.children.values()].reverse();
-    const rows = children.map((child) => h(`li.child.${child.status}`,
-      h('div', h('strong', child.agent), ' ', h(`span.badge.${child.status === 'running' ? 'live' : child.status === 'completed' ? 'ok' : 'bad'}`, child.status)),
-      h('p', cut(child.prompt || '', 200)),
-      child.live && h('p.hint', child.live),
-      child.text && h('p.hint', cut(child.text, 200)),
-      h('div.row', h('a', {href: `#/s/${encodeURIComponent(child.child)}`}, 'Open'),
-        child.status === 'running' && h('button.small', {type: 'button', onclick: () => this.act.stopChild(child.child)}, 'Stop'))));
-    replace(body, rows.length ? h('ul.children', rows) : h('p.hint', 'Sub-agents that work for this session are shown here.'));
+    if (!children.length) return this.put('a0', emptyView('people', 'No sub-agents.', 'When hob hands work to others, each is shown here while it works, and can be stopped.'));
+    return this.put(anew ? null : `a${JSON.stringify(children.map((x) => [x.child, x.status, x.live]))}`, h('ul.children', children.map((child) => h('li',
+      h('div.row', labelled(child.agent), child.background && h('span.hint', 'in the background')), h('p', cut(child.prompt || '', 300)), childStrip(child, this.act)))));
   },
   state(body, c, anew) {
-    if (!anew && this.stateAt === c.stateRevision && this.stateOf === c) return;
-    this.stateAt = c.stateRevision;
-    this.stateOf = c;
-    this.act.state().then((state) => {
-      const keys = Object.keys(state).sort();
-      replace(body, keys.length ? h('dl.state', keys.map((key) => [h('dt', key), h('dd', h('pre', JSON.stringify(state[key], null, 2)))]))
-        : h('p.hint', 'No state yet. Tools and agents keep values here; app: and user: ones are shared with other sessions.'));
-    }, (error) => replace(body, h('p.error', error.message)));
+    const key = `s${c.stateRevision}/${this.act.session()}`;
+    if (key === this.drawnKey && !anew) return;
+    this.drawnKey = key;
+    this.act.state().then((state) => this.tab === 'state' && this.drawnKey === key && replace(body, stateView(state, c.stateTouched)), (error) => replace(body, h('p.error', error.message)));
   },
-  tree(body, c) {
+  tree(body, c, anew) {
+    if (!c.entries.size) return this.put('b0', emptyView('fork', 'No messages yet.', 'Every message is kept here, also those of branches that you left. From each you can go on.'));
     const kids = new Map();
     for (const e of c.entries.values()) kids.set(e.parent, [...(kids.get(e.parent) || []), e]);
     const path = new Set();
     for (let at = c.leaf; at; at = (c.entries.get(at) || {}).parent) path.add(at);
-    if (!c.entries.size) return replace(body, h('p.hint', 'The conversation has no messages yet.'));
     const roots = [...c.entries.values()].filter((e) => !c.entries.has(e.parent));
-    replace(body, branchList(roots, kids, path, this.act));
+    return this.put(anew ? null : `b${c.entries.size}/${c.leaf}`, branchList(roots, kids, {path, leaf: c.leaf, act: this.act}));
   },
-  usage(body, c) {
-    const u = c.usage;
-    const rows = [['Input', u.input_tokens], ['Read from cache', u.cache_read_tokens], ['Written to cache', u.cache_write_tokens],
-      ['Output', u.output_tokens], ['of it reasoning', u.reasoning_tokens]];
-    replace(body, h('table.numbers', h('tbody', rows.map(([name, n]) => h('tr', h('th', {scope: 'row'}, name), h('td', n.toLocaleString()))),
-      h('tr', h('th', {scope: 'row'}, 'Cost'), h('td', money(c.cost) || 'unknown price')))),
-    h('h3', 'Settings'), h('table.numbers', h('tbody', Object.entries({Model: c.settings.model, Thinking: c.settings.thinking,
-      Permissions: c.settings.mode, Agent: c.settings.agent, Folder: c.settings.cwd}).filter(([, v]) => v)
-      .map(([k, v]) => h('tr', h('th', {scope: 'row'}, k), h('td', v))))));
+  usage(body, c, anew) {
+    this.put(anew ? null : `u${c.lastSeq}`, sessionView(c, this.act));
   },
 };
 
-// A chain stays flat; only where the conversation parted does it indent.
-function branchList(entries, kids, path, act) {
+// ---- state ----
+
+function stateView(state, touched) {
+  const keys = Object.keys(state);
+  if (!keys.length) return emptyView('file', 'No state yet.', 'Tools, agents and programs keep values here. Those that begin with app: or user: are shared with other sessions.');
+  const scopes = [['This session', (k) => !/^(app|user):/.test(k)], ['user: all sessions of this user', (k) => k.startsWith('user:')], ['app: all sessions', (k) => k.startsWith('app:')]];
+  return scopes.map(([title, test]) => {
+    const own = keys.filter(test).sort();
+    return own.length > 0 && [h('h3', title), h('dl.state', own.map((key) => [h('dt', key, touched.has(key) && h('span.badge.live', 'changed')), h('dd', valueView(state[key]))]))];
+  });
+}
+
+function valueView(value) {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  return h('pre', {tabindex: 0}, typeof value === 'string' ? visible(cut(text, 20000)) : highlight(visible(cut(text, 20000)), 'json'));
+}
+
+// ---- branches: a chain stays flat; only where the conversation parted does it indent ----
+
+function branchList(entries, kids, view) {
   return h('ul.tree', entries.map((start) => {
     const rows = [];
     let at = start;
     for (;;) {
-      rows.push(entryRow(at, path, act));
+      rows.push(entryRow(at, view));
       const next = kids.get(at.entry) || [];
-      if (next.length !== 1) {
-        return h('li', rows, next.length > 1 && branchList(next, kids, path, act));
-      }
+      if (next.length !== 1) return h('li', rows, next.length > 1 && branchList(next, kids, view));
       [at] = next;
     }
   }));
 }
 
-function entryRow(e, path, act) {
-  const on = path.has(e.entry);
-  return h(`div.entry.${e.role}${on ? '.active' : ''}`, {title: e.text},
-    h('span.who', e.role === 'user' ? 'You' : 'hob'), h('span', cut(e.text || '…', 90)),
-    iconButton('fork', 'Go on from here', () => act.move(e)));
+function entryRow(e, {path, leaf, act}) {
+  return h(`div.entry.${e.role}${path.has(e.entry) ? '.active' : ''}`, {title: cut(e.text || '', 400)},
+    h('span.who', e.role === 'user' ? 'You' : 'hob'), h('span.words', cut(e.text || '…', 90)),
+    e.entry === leaf ? h('span.badge.live', 'here') : act.may('run') && iconButton('fork', 'Go on from here', () => act.move(e)));
+}
+
+// ---- what the session is, and used ----
+
+function sessionView(c, act) {
+  const u = c.usage;
+  const rows = [['Input', u.input_tokens], ['Read from cache', u.cache_read_tokens], ['Written to cache', u.cache_write_tokens], ['Output', u.output_tokens], ['of it reasoning', u.reasoning_tokens]];
+  const line = (name, value) => h('tr', h('th', {scope: 'row'}, name), h('td', value));
+  const s = c.settings;
+  const runs = [...c.runs.values()].reverse().slice(0, 50);
+  const window = act.windowOf(s.model);
+  return [h('div.tiles', h('div', h('b', count(tokensOf(u))), h('span', 'tokens')), h('div', h('b', tokensOf(u) ? money(c.cost) || '–' : '$0.00'), h('span', c.cost === null ? 'price not known' : 'cost')),
+    h('div', h('b', count(c.runs.size)), h('span', c.runs.size === 1 ? 'run' : 'runs'))),
+  c.context > 0 && window > 0 && [h('h3', 'Context'), h('meter', {min: 0, max: window, high: window * 0.8, value: c.context, 'aria-label': 'Context used'}), h('p.hint', `${count(c.context)} of ${count(window)} tokens in the last request`)],
+  h('h3', 'Tokens'), h('table.numbers', h('tbody', rows.filter(([, n]) => n).map(([name, n]) => line(name, n.toLocaleString('en'))))),
+  h('h3', 'Settings'), h('table.numbers', h('tbody', line('Model', act.may('run') ? act.modelSelect(s.model) : s.model), line('Thinking', act.may('run') ? act.thinkingSelect(s.thinking) : s.thinking || 'default'),
+    [['Permissions', s.mode], ['Agent', s.agent], ['Folder', s.cwd], ['Id', act.session()]].filter(([, v]) => v).map(([k, v]) => line(k, v)))),
+  runs.length > 0 && [h('h3', 'Runs'), h('table.numbers.runs', h('tbody', runs.map((r) => h('tr', h('th', {scope: 'row'}, cut(wordsOf(r.content) || r.origin || 'run', 40)),
+    h('td', r.duration !== undefined ? duration(r.duration) : r.status), h('td', `${count(tokensOf(r.usage))} tokens`), h('td', money(r.cost) || '')))))]];
 }

@@ -1,6 +1,7 @@
 /*
  * A server from its options to its end, through hob/server.h.
  */
+#include "serve/gzip.h"
 #include "serve/page.h"
 #include "serve/routes.h"
 #include "support/check.h"
@@ -345,9 +346,32 @@ static void test_serve_life__the_policy_of_the_page_names_what_is_in_it(void **s
                         "script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s=' "
                         "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='; "
                         "frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
-    hob_str page = hob_str_n(hob_console_page, hob_console_page_size);
+    hob_buf_finish(&b);
+}
+
+static void test_serve_life__the_page_is_whole(void **state) {
+    (void)state;
+    hob_buf b;
+    hob_buf_init(&b, 1u << 20);
+    assert_int_equal(hob_page_read(&b), HOB_OK);
+    hob_str page = hob_buf_str(&b);
+    assert_true(hob_str_starts(page, HOB_STR("<!doctype html>")));
+    assert_true(hob_str_ends(page, HOB_STR("</html>\n")));
     assert_true(hob_str_find(page, HOB_STR("<script src")) < 0);
     assert_true(hob_str_find(page, HOB_STR("<link rel=\"stylesheet")) < 0);
+    hob_buf_finish(&b);
+}
+
+static void test_serve_life__what_is_damaged_is_not_inflated(void **state) {
+    (void)state;
+    hob_buf b;
+    hob_buf_init(&b, 1u << 20);
+    hob_str all = hob_str_n(hob_console_page, hob_console_page_size);
+    assert_int_equal(hob_inflate(hob_str_n(all.p, all.n / 2), &b), HOB_EPARSE);
+    assert_int_equal(hob_inflate(HOB_STR("\xff\xff no deflate"), &b), HOB_EPARSE);
+    hob_buf_finish(&b);
+    hob_buf_init(&b, 1000);
+    assert_int_equal(hob_inflate(all, &b), HOB_ETOOBIG);
     hob_buf_finish(&b);
 }
 
@@ -364,6 +388,8 @@ int main(void) {
         cmocka_unit_test(test_serve_life__every_request_is_in_the_log_once),
         cmocka_unit_test(test_serve_life__every_route_is_in_the_document),
         cmocka_unit_test(test_serve_life__the_policy_of_the_page_names_what_is_in_it),
+        cmocka_unit_test(test_serve_life__the_page_is_whole),
+        cmocka_unit_test(test_serve_life__what_is_damaged_is_not_inflated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,53 @@
+// fresh.js - before a session is there: what it shall be. Only what the server offers is shown.
+
+class Fresh {
+  constructor(node, info) {
+    this.node = node;
+    this.info = info;
+    this.fields = {};
+  }
+  field(name, label, control) {
+    this.fields[name] = control;
+    return h('label', h('span', label), control);
+  }
+  choice(options) {
+    return h('select', options.map(([value, label, disabled]) => h('option', {value, disabled}, label)));
+  }
+  draw(folders) {
+    if (this.drawn) return;
+    this.drawn = true;
+    const modes = Object.keys(MODES);
+    const top = modes.indexOf(this.info.max_mode);
+    const datalist = h('datalist', {id: 'folders'}, folders.map((f) => h('option', {value: f})));
+    this.models = this.field('model', 'Model', this.choice([['', 'As the server is set']]));
+    this.agents = this.field('agent', 'Agent', this.choice([['', 'hob itself']]));
+    this.agents.hidden = true;
+    replace(this.node, logo(), h('h2', 'What shall be done?'), h('form.settings', {onsubmit: (e) => e.preventDefault()},
+      this.models, this.agents,
+      this.field('permission_mode', 'Permissions', this.choice([['', 'As the server is set'], ...modes.filter((_, i) => top < 0 || i <= top).map((m) => [m, `${m}: ${MODES[m]}`])])),
+      this.field('thinking', 'Thinking', this.choice([['', 'As the model does'], ...['off', 'minimal', 'low', 'medium', 'high', 'xhigh'].map((t) => [t, t])])),
+      this.field('cwd', 'Folder', h('input', {placeholder: this.info.cwd || '', list: 'folders', spellcheck: 'false', autocapitalize: 'off'})), datalist),
+    h('p.hint', h('kbd', '?'), ' shows the keys. Pictures and text files can be dropped anywhere.'));
+    this.load();
+  }
+  async load() {
+    try {
+      const [models, agents] = await Promise.all([api.get('/api/models'), api.get('/api/agents')]);
+      append(this.fields.model, modelOptions(models.models));
+      append(this.fields.agent, agents.agents.map((a) => h('option', {value: a.name}, a.description ? `${a.name}: ${cut(a.description, 80)}` : a.name)));
+      this.agents.hidden = !agents.agents.length;
+    } catch { /* the defaults serve */ }
+  }
+  values() {
+    const chosen = Object.entries(this.fields).map(([name, field]) => [name, field.value.trim()]);
+    return Object.fromEntries(chosen.filter(([, value]) => value));
+  }
+}
+
+// Those that can be used first; the others say what they lack.
+function modelOptions(models) {
+  const usable = models.filter((m) => m.key);
+  const others = models.filter((m) => !m.key);
+  return [usable.map((m) => h('option', {value: m.name}, m.name)),
+    others.length > 0 && h('optgroup', {label: 'No key for these on the server'}, others.map((m) => h('option', {value: m.name, disabled: true}, m.name)))];
+}

@@ -1,0 +1,195 @@
+// work.js - what a person does with a session: say, answer, stop, go back, copy, rename, delete. Part of App.
+
+const someKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, '0')).join('');
+
+Object.assign(App.prototype, {
+  // What the parts of the page may do, and ask.
+  actions() {
+    const tell = (promise) => promise.catch((e) => this.fail(e));
+    return {
+      may: (right) => this.info.rights.includes(right),
+      session: () => this.id,
+      fail: (error) => this.fail(error),
+      following: (yes) => { if (this.toEnd) this.toEnd.hidden = yes; },
+      answer: (call, approved, reason) => api.post(this.path(`/approvals/${encodeURIComponent(call)}`), reason ? {approved, reason} : {approved}),
+      stop: () => this.stop(),
+      say: (how, content, changes) => this.say(how, content, changes),
+      state: async () => (this.id ? (await api.get(this.path('/state'))).state : {}),
+      commands: () => this.commands(),
+      stopChild: (child) => tell(api.post(this.path(`/subagents/${encodeURIComponent(child)}/cancel`))),
+      move: (entry) => tell(api.post(this.path('/move'), {entry: entry.entry})),
+      edit: (item) => this.composer.edit(item),
+      putBack: (words) => this.composer.put(words),
+      again: (item) => tell(this.again(item)),
+      resume: (run) => tell(api.post(this.path(`/runs/${encodeURIComponent(run)}/resume`))),
+      reveal: (key) => {
+        if (matchMedia('(max-width: 1100px)').matches) this.togglePanel(false);
+        this.chat.reveal(key);
+      },
+      closePanel: () => this.togglePanel(false),
+      windowOf: (model) => ((this.models || []).find((m) => m.name === model) || {}).context || 0,
+      modelSelect: (model) => this.modelSelect(model),
+      thinkingSelect: (level) => this.choose('thinking', level || 'default', ['default', 'off', 'minimal', 'low', 'medium', 'high', 'xhigh'].map((t) => h('option', {value: t, selected: t === (level || 'default'), disabled: t === 'default'}, t))),
+    };
+  },
+  async say(how, content, changes) {
+    if (!this.id) {
+      const made = await api.post('/api/sessions', this.form.values());
+      history.pushState(null, '', `#/s/${encodeURIComponent(made.id)}`);
+      this.open(made.id);
+    }
+    if (changes) await api.post(this.path('/move'), {entry: changes.parent});
+    if (how === 'steer' && !changes) await api.post(this.path('/steer'), {content});
+    else if (how === 'enqueue') await api.post(this.path('/prompt'), {content, when_busy: 'enqueue'});
+    else await api.post(this.path('/prompt'), {content}, {'idempotency-key': someKey()});
+    this.chat.toEnd();
+  },
+  // A run that failed: back to before it, and the same words again.
+  async again(item) {
+    await api.post(this.path('/rewind'), {run: item.run});
+    await api.post(this.path('/prompt'), {content: item.content});
+    this.chat.toEnd();
+  },
+  async stop() {
+    if (!this.conversation.running || !this.act.may('run')) return;
+    await api.post(this.path('/cancel')).catch((e) => this.fail(e));
+  },
+  answerFirst(how) {
+    this.log.querySelector(`[data-answer=${how}]`)?.click();
+  },
+  fresh() {
+    if (location.hash) location.hash = '';
+    else this.open(null);
+    this.composer.box.focus();
+  },
+  fail(error) {
+    if (error.status === 401) return this.signIn('The token is not valid any more.');
+    return this.toasts.fail(error);
+  },
+
+  // ---- the menu of a session ----
+
+  menuItems() {
+    const c = this.conversation;
+    const run = c.running && encodeURIComponent(c.running);
+    const post = (path) => () => api.post(this.path(path)).catch((e) => this.fail(e));
+    return [
+      this.act.may('run') && ['pencil', 'Rename', () => this.rename()],
+      run && !c.paused && this.act.may('run') && ['pause', 'Pause the run', post(`/runs/${run}/pause`)],
+      run && c.paused && this.act.may('run') && ['play', 'Go on with the run', post(`/runs/${run}/resume`)],
+      this.act.may('run') && ['fork', 'Copy this session', () => this.fork()],
+      ['copy', 'Copy its id', () => navigator.clipboard && navigator.clipboard.writeText(this.id)],
+      this.act.may('admin') && ['trash', 'Delete this session', () => this.remove(), true],
+    ].filter(Boolean);
+  },
+  async rename() {
+    const title = await ask({title: 'Rename the session', value: this.title.textContent, ok: 'Rename'});
+    if (title) this.change({title});
+  },
+  async change(what) {
+    try {
+      await api.patch(this.path(), what);
+    } catch (error) {
+      this.fail(error);
+      this.panel.draw(true);
+    }
+  },
+  async fork() {
+    try {
+      const made = await api.post(this.path('/fork'));
+      location.hash = `#/s/${encodeURIComponent(made.id)}`;
+      this.list.load();
+    } catch (error) {
+      this.fail(error);
+    }
+  },
+  async remove() {
+    const {id} = this;
+    if (!(await ask({title: 'Delete this session?', text: `“${cut(this.title.textContent, 80)}” and the work of its sub-agents go for good.`, ok: 'Delete', danger: true}))) return;
+    try {
+      await api.delete(this.path());
+      this.list.update({id}, 'removed');
+      location.hash = '';
+    } catch (error) {
+      this.fail(error);
+    }
+  },
+
+  // ---- what is looked up when it is needed ----
+
+  modelSelect(model) {
+    const known = (this.models || []).some((m) => m.name === model && m.key);
+    if (!this.models) this.loadModels();
+    return this.choose('model', model, [!known && h('option', {value: model || ''}, model || 'default'), modelOptions(this.models || [])], known ? model : null);
+  },
+  choose(name, value, options, selected) {
+    const select = h('select', {'aria-label': name, onchange: () => this.change({[name]: select.value})}, options);
+    if (selected) select.value = selected;
+    return select;
+  },
+  async loadModels() {
+    this.models = [];
+    this.models = (await api.get('/api/models').catch(() => ({models: []}))).models;
+    this.panel.draw(true);
+  },
+  async commands() {
+    if (!this.id || !this.act.may('run')) return [];
+    if (!this.commandList) this.commandList = (await api.get(this.path('/commands')).catch(() => ({commands: []}))).commands;
+    return this.commandList;
+  },
+  // While sub-agents work: what they do, once a second, as long as somebody looks.
+  watchChildren() {
+    const {id, conversation: c} = this;
+    if (this.childTimer || ![...c.children.values()].some((child) => child.status === 'running')) return;
+    this.childTimer = setTimeout(async () => {
+      const page = document.hidden ? null : await api.get(this.path('/subagents')).catch(() => null);
+      if (this.id !== id || this.conversation !== c) return;
+      for (const row of (page && page.subagents) || []) {
+        const child = c.children.get(row.id);
+        if (!child || child.status !== 'running') continue;
+        child.live = row;
+        if (child.call) this.chat.show(c, [`a-${child.call.slice(0, child.call.lastIndexOf('.'))}`]);
+      }
+      this.childTimer = null;
+      this.panel.show(c);
+      this.watchChildren();
+    }, 1000);
+  },
+  async loadEarlier() {
+    const {id} = this;
+    const after = Math.max(0, this.firstSeq - 1 - FIRST_EVENTS);
+    const before = [];
+    this.earlier.disabled = true;
+    try {
+      for (let at = after; at < this.firstSeq - 1;) {
+        const page = await api.get(`${this.path('/events')}?after=${at}&limit=${PAGE_EVENTS}`);
+        if (!page.events.length || this.id !== id) break;
+        before.push(...page.events.filter((e) => e.seq < this.firstSeq));
+        at = page.events[page.events.length - 1].seq;
+      }
+    } catch (error) {
+      this.fail(error);
+      return;
+    } finally {
+      this.earlier.disabled = false;
+    }
+    if (this.id !== id) return;
+    this.events = [...before, ...this.events];
+    this.firstSeq = after + 1;
+    this.earlier.hidden = after === 0;
+    this.refold(after);
+  },
+  refold(after) {
+    const {settings} = this.conversation;
+    const height = this.chat.scroller.scrollHeight;
+    this.conversation = new Conversation();
+    Object.assign(this.conversation, {lastSeq: after, settings});
+    this.chat.clear();
+    this.chat.following = false;
+    for (const e of this.events) this.chat.show(this.conversation, this.conversation.apply(e));
+    requestAnimationFrame(() => { this.chat.scroller.scrollTop += this.chat.scroller.scrollHeight - height; });
+    this.showAll();
+  },
+});
+
+new App().start();
