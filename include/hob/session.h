@@ -178,6 +178,9 @@ HOB_API int hob_session_cancel(hob_session *s, hob_queue_choice q, hob_error *er
 /* Cancels and waits until the session is settled. */
 HOB_API int hob_session_cancel_and_settle(hob_session *s, hob_queue_choice q, int64_t timeout_ms,
                                           hob_error *err);
+/* One call of a tool that is at work, the run goes on with what it says then; again: without grace. Of a sub-agent:
+ * "CHILD/CALL". HOB_ENOENT: no such call is. */
+HOB_API int hob_session_cancel_call(hob_session *s, hob_str call, hob_error *err);
 /* Cancel without grace: processes are killed, tools that do not answer become `unknown`. Usable at once. */
 HOB_API int hob_session_abort(hob_session *s, hob_error *err);
 HOB_API int hob_session_is_running(
@@ -235,18 +238,6 @@ HOB_API int hob_reader_next(hob_reader *r, hob_event **out);
 /* Before the runtime is destroyed; before or after the session is closed. `ready` is not called any more. */
 HOB_API void hob_reader_close(hob_reader *r);
 
-/* ---- approvals -------------------------------------------------------------------------------------- */
-
-typedef enum hob_verdict { HOB_VERDICT_DENY, HOB_VERDICT_ALLOW } hob_verdict;
-
-/* Waiting approvals: rows {"call","tool","args","run_id"}; of a sub-agent also "child" and "agent". */
-HOB_API int hob_session_pending_confirmations(hob_session *s, hob_page **out, hob_error *err);
-/* Once only: HOB_EEXIST if it was answered already, HOB_ENOENT if no such call waits. */
-HOB_API int hob_session_confirm_tool_use(hob_session *s, hob_str call, hob_verdict v,
-                                         hob_str reason, hob_error *err);
-/* Denies all that wait; returns how many. */
-HOB_API int hob_session_cancel_confirmations(hob_session *s, hob_error *err);
-
 /* ---- settings ----------------------------------------------------------------------------------------- */
 
 /* For the next model call; on error the old model stays. HOB_ENOENT, HOB_EAMBIGUOUS, HOB_EAUTH. */
@@ -294,6 +285,7 @@ HOB_API int hob_session_share(hob_session *s, hob_shared_snapshot **out, hob_err
 }
 #endif
 
+#include <hob/approval.h>
 #include <hob/view.h>
 
 #endif

@@ -92,6 +92,7 @@ void hob_api_approvals(hob_web_request *r);
 void hob_api_approve(hob_web_request *r);
 void hob_api_calls(hob_web_request *r);
 void hob_api_call_result(hob_web_request *r);
+void hob_api_call_cancel(hob_web_request *r);
 /* ---- api_state.c -------------------------------------------------------------------------------------------------- */
 void hob_api_state(hob_web_request *r);
 void hob_api_state_change(hob_web_request *r);

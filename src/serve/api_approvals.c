@@ -147,6 +147,18 @@ static bool take_update(hob_web_request *r, const hob_json *body, hob_update *ou
     return false;
 }
 
+void hob_api_call_cancel(hob_web_request *r) {
+    hob_error err;
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    int rc = hob_session_cancel_call(hob_room_session(room), hob_web_param(r, "call"), &err);
+    hob_hub_leave(room);
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        hob_web_answer(r, 202, NULL, HOB_STR_NULL);
+}
+
 void hob_api_call_result(hob_web_request *r) {
     static const char *const known[] = {"outcome", "text", "content", NULL};
     const hob_json *body = hob_web_json(r);

@@ -252,6 +252,13 @@ static const hob_route routes[] = {
      .takes = "CallResult",
      .status = 204,
      .max_body = 32u << 20},
+    {.method = "POST",
+     .path = "/api/sessions/{id}/calls/{call}/cancel",
+     .right = HOB_RIGHT_RUN,
+     .handle = hob_api_call_cancel,
+     .tag = "approvals",
+     .summary = "Stops one call that is at work; the run goes on with what it did",
+     .status = 202},
     /* ---- views */
     {.method = "GET",
      .path = "/api/sessions/{id}/state",

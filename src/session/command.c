@@ -269,6 +269,22 @@ int hob_session_abort(hob_session *s, hob_error *err) {
     return rc < 0 ? rc : hob_session_wait(s, 5000, NULL, err);
 }
 
+/* In the child, if it is a child's. */
+static void start_cancel_call(hob_op *op) {
+    hob_str call = HOB_CONTAINER(op, command, op)->in.call, rest = call;
+    hob_session *s = op->s;
+    hob_error err;
+    for (hob_task *t; s && (t = hob_task_of_call(s, rest, &rest));) s = t->s;
+    int rc = s ? hob_session_stop_call(s, rest) : HOB_ENOENT;
+    if (rc < 0) hob_fail(&err, rc, 0, "no call %.*s is at work", HOB_FMT(call));
+    hob_op_done(op, rc, &err);
+}
+
+int hob_session_cancel_call(hob_session *s, hob_str call, hob_error *err) {
+    command c = {.in = {.call = call}};
+    return run_command(s, &c, start_cancel_call, err);
+}
+
 /* ---- approvals -------------------------------------------------------------------------------------------- */
 
 /* What a child asked is answered in the child; one that is being opened answers when it is. */

@@ -105,6 +105,17 @@ void hob_session_perform(hob_session *s) {
     hob_tasks_perform(s);
 }
 
+int hob_session_stop_call(hob_session *s, hob_str call) {
+    HOB_LIST_EACH (it, &s->flights) {
+        hob_flight *f = HOB_CONTAINER(it, hob_flight, link);
+        if (f->kind != HOB_EFFECT_RUN_TOOL || !hob_str_eqz(call, f->key)) continue;
+        performers[f->kind]->stop(f, f->told);
+        f->told = true;
+        return HOB_OK;
+    }
+    return HOB_ENOENT;
+}
+
 void hob_strand_drop_flights(hob_strand *st) {
     HOB_LIST_EACH_SAFE (it, &st->s->flights) {
         hob_flight *f = HOB_CONTAINER(it, hob_flight, link);

@@ -93,6 +93,31 @@ static void test_session_cancel__reaches_a_running_tool(void **state) {
     gate_finish(&g);
 }
 
+static void test_session_cancel__one_call_and_the_run_goes_on(void **state) {
+    host r;
+    gate g;
+    (void)state;
+    start(&r, two_calls);
+    with_gate(&r, &g);
+    host_open(&r);
+    assert_ok(hob_session_prompt(r.s, hob_str_z("go"), &r.err), r.err);
+    gate_wait_started(&g, 1);
+    assert_int_equal(hob_session_cancel_call(r.s, HOB_STR("m4.1"), &r.err), HOB_ENOENT);
+    assert_string_equal(r.err.message, "no call m4.1 is at work");
+    assert_ok(hob_session_cancel_call(r.s, HOB_STR("m4.0"), &r.err), r.err);
+    gate_wait_started(&g, 2);
+    gate_answer(&g, "fine");
+    assert_ok(hob_session_wait(r.s, 10000, NULL, &r.err), r.err);
+    assert_int_equal(g.cancelled, 1);
+    assert_non_null(
+        strstr(host_log(&r), "tool_finished m4.0 a cancelled \"stopped by the gate\"\n"));
+    assert_non_null(strstr(host_log(&r), "tool_finished m4.1 a ok"));
+    assert_non_null(strstr(host_log(&r), "completed"));
+    assert_int_equal(hob_session_cancel_call(r.s, HOB_STR("m4.0"), &r.err), HOB_ENOENT);
+    host_finish(&r);
+    gate_finish(&g);
+}
+
 /* IMP-12 */
 static void test_session_cancel__queued_messages_come_back(void **state) {
     host r;
@@ -243,6 +268,7 @@ int main(void) {
         cmocka_unit_test(test_session_cancel__before_the_first_token_leaves_a_mark_not_a_message),
         cmocka_unit_test(test_session_cancel__the_partial_answer_is_not_sent_again),
         cmocka_unit_test(test_session_cancel__reaches_a_running_tool),
+        cmocka_unit_test(test_session_cancel__one_call_and_the_run_goes_on),
         cmocka_unit_test(test_session_cancel__queued_messages_come_back),
         cmocka_unit_test(test_session_cancel__queued_messages_can_be_kept),
         cmocka_unit_test(test_session_cancel__abort_leaves_the_session_usable),
