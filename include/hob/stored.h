@@ -21,9 +21,9 @@ extern "C" {
 HOB_API int hob_runtime_rename_session(hob_runtime *rt, const char *session, const hob_tenant *of,
                                        hob_str title, hob_error *err);
 
-/* hob_runtime_remove_session, by its whole id. */
+/* hob_runtime_remove_session, by its whole id. *kept (nullable): the git worktrees that stay, rows {"folder","branch"?}. */
 HOB_API int hob_runtime_remove_session_of(hob_runtime *rt, const char *session,
-                                          const hob_tenant *of, hob_error *err);
+                                          const hob_tenant *of, hob_page **kept, hob_error *err);
 
 typedef struct hob_fork_opts {
     size_t size;

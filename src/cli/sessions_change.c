@@ -39,6 +39,16 @@ int hob_sessions_rename(void *job, hob_error *err) {
     return code;
 }
 
+static void say_kept(hob_sessions_job *j, const hob_page *kept) {
+    char folder[4096], branch[300];
+    for (size_t i = 0; i < hob_page_count(kept); i++) {
+        hob_json_field(hob_page_row(kept, i), "folder", folder, sizeof folder);
+        bool named = hob_json_field(hob_page_row(kept, i), "branch", branch, sizeof branch) > 0;
+        hob_tell_note(j->cli, "kept the git worktree %s%s%s", folder, named ? ", branch " : "",
+                      named ? branch : "");
+    }
+}
+
 /* All that are named are found before the first one goes. */
 int hob_sessions_delete(void *job, hob_error *err) {
     hob_sessions_job *j = job;
@@ -50,10 +60,12 @@ int hob_sessions_delete(void *job, hob_error *err) {
         if (code >= 0) hob_words_add(&ids, id);
     }
     for (size_t i = 0; i < ids.n && code >= 0; i++) {
-        code = hob_runtime_remove_session_of(j->cli->rt, ids.at[i], &j->of, err);
+        hob_page *kept;
+        code = hob_runtime_remove_session_of(j->cli->rt, ids.at[i], &j->of, &kept, err);
         if (code < 0) break;
         hob_tell_note(j->cli, "deleted session %s", ids.at[i]);
-        if (code) hob_tell_note(j->cli, "%d git worktrees with changes were kept", code);
+        say_kept(j, kept);
+        hob_page_destroy(kept);
     }
     for (size_t i = 0; i < ids.n; i++) hob_free((void *)(uintptr_t)ids.at[i]);
     hob_words_finish(&ids);

@@ -22,6 +22,19 @@ bool hob_api_find(hob_web_request *r, hob_page **row) {
     return rc >= 0;
 }
 
+bool hob_api_is_there(hob_web_request *r) {
+    hob_page *row;
+    hob_room *room = hob_api_peek(r);
+    if (room) {
+        hob_web_note(r, "session_id", hob_web_param(r, "id"));
+        hob_hub_leave(room);
+        return true;
+    }
+    if (!hob_api_find(r, &row)) return false;
+    hob_page_destroy(row);
+    return true;
+}
+
 hob_room *hob_api_open(hob_web_request *r) {
     hob_error err;
     hob_room *room;

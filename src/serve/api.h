@@ -17,6 +17,8 @@ hob_hub *hob_api_hub(const hob_web_request *r);
 hob_runtime *hob_api_runtime(const hob_web_request *r);
 /* The session of the path: its row, or an answer. To be destroyed. */
 bool hob_api_find(hob_web_request *r, hob_page **row);
+/* The same where its row is of no interest: one that is open here is known without asking the store. */
+bool hob_api_is_there(hob_web_request *r);
 hob_room *hob_api_open(hob_web_request *r);    /* NULL: answered. hob_hub_leave */
 hob_room *hob_api_peek(hob_web_request *r);    /* NULL: not open here, nothing was answered */
 hob_tenant hob_api_tenant(hob_web_request *r); /* who calls; in the arena */
@@ -44,6 +46,7 @@ bool hob_api_content(hob_web_request *r, const hob_json *body, hob_str *out);
 void hob_api_sessions(hob_web_request *r);
 void hob_api_create(hob_web_request *r);
 void hob_api_show(hob_web_request *r);
+bool hob_api_show_again(hob_web_request *r); /* inline */
 void hob_api_change(hob_web_request *r);
 void hob_api_delete(hob_web_request *r);
 void hob_api_close(hob_web_request *r);

@@ -34,11 +34,10 @@ void hob_api_server(hob_web_request *r) {
 
 /* GET /api/sessions/{id}/trace */
 void hob_api_trace(hob_web_request *r) {
-    hob_page *row, *spans = NULL;
+    hob_page *spans = NULL;
     hob_str run = hob_web_query(r, "run");
     hob_error err;
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     int rc = hob_runtime_trace(hob_api_runtime(r), hob_api_z(r, hob_web_param(r, "id")),
                                run.p ? hob_api_z(r, run) : NULL, &spans, &err);
     hob_api_conclude(r, rc, "spans", spans, &err);

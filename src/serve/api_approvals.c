@@ -9,10 +9,9 @@
 #include <stdio.h>
 
 void hob_api_approvals(hob_web_request *r) {
-    hob_page *row, *page = NULL;
+    hob_page *page = NULL;
     hob_error err;
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     hob_room *room = hob_api_peek(r);
     int rc = room ? hob_session_pending_confirmations(hob_room_session(room), &page, &err)
                   : hob_runtime_pending_confirmations(

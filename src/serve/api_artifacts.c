@@ -19,12 +19,11 @@ static hob_artifact_query artifact_query(hob_web_request *r, hob_tenant *of) {
 void hob_api_artifacts(hob_web_request *r) {
     hob_tenant of;
     hob_artifact_query q = artifact_query(r, &of);
-    hob_page *row, *page = NULL;
+    hob_page *page = NULL;
     hob_error err;
     int64_t limit;
     if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 50}, &limit)) return;
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     q.name = hob_web_query(r, "name");
     q.cursor = hob_api_z(r, hob_web_query(r, "cursor"));
     q.limit = (size_t)limit;
@@ -42,13 +41,11 @@ void hob_api_artifact(hob_web_request *r) {
     hob_tenant of;
     hob_artifact_query q = artifact_query(r, &of);
     hob_artifact *a;
-    hob_page *row;
     hob_error err;
     if (!hob_web_query_int(r, "version", (hob_web_range){0, INT64_MAX, HOB_ARTIFACT_NEWEST},
                            &q.version))
         return;
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     q.name = name_of(r);
     int rc = hob_runtime_artifact_load(hob_api_runtime(r), &q, &a, &err);
     if (rc < 0) {

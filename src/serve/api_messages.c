@@ -85,10 +85,9 @@ static void answer(hob_web_request *r, const hob_page *page) {
 }
 
 void hob_api_messages(hob_web_request *r) {
-    hob_page *row, *page = NULL;
+    hob_page *page = NULL;
     hob_error err;
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     hob_room *room = hob_api_peek(r);
     int rc = room ? hob_session_history(hob_room_session(room), &page, &err)
                   : hob_runtime_history(hob_api_runtime(r), hob_api_z(r, hob_web_param(r, "id")),

@@ -7,12 +7,11 @@
 
 void hob_api_runs(hob_web_request *r) {
     hob_page_opts o = HOB_PAGE_OPTS_INIT;
-    hob_page *page = NULL, *row;
+    hob_page *page = NULL;
     hob_error err;
     int64_t limit;
     if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 50}, &limit)) return;
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     o.limit = (size_t)limit;
     o.session = hob_api_z(r, hob_web_param(r, "id"));
     o.status = hob_api_z(r, hob_web_query(r, "status"));
@@ -27,10 +26,8 @@ void hob_api_runs(hob_web_request *r) {
 static bool find_run(hob_web_request *r, hob_page **out) {
     hob_str run = hob_web_param(r, "run"), id = hob_web_param(r, "id");
     hob_tenant of = hob_api_tenant(r);
-    hob_page *row;
     char session[160];
-    if (!hob_api_find(r, &row)) return false;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return false;
     int rc = hob_runtime_find_run(hob_api_runtime(r), hob_api_z(r, run), &of, out, NULL);
     if (rc >= 0) {
         hob_json_field(hob_page_row(*out, 0), "session", session, sizeof session);

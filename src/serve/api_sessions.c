@@ -31,41 +31,65 @@ void hob_api_sessions(hob_web_request *r) {
 /* ---- show -------------------------------------------------------------------------------------------------------- */
 
 /* The row of the index; "live" is what the session says of itself while it is open here. */
-static void answer_session(hob_web_request *r, int status, hob_page *row, hob_page *info) {
+static void write_session(hob_buf *b, const hob_page *row, const hob_page *info) {
     hob_str text = hob_page_row(row, 0);
+    hob_buf_init(b, 4u << 20);
+    hob_buf_add(b, hob_str_first(text, text.n - 1)); /* without its closing brace */
+    hob_buf_addz(b, ",\"live\":");
+    hob_buf_add(b, info ? hob_page_row(info, 0) : HOB_STR("null"));
+    hob_buf_addc(b, '}');
+}
+
+static void answer_session(hob_web_request *r, int status, const hob_page *row,
+                           const hob_page *info) {
     hob_buf b;
-    hob_buf_init(&b, 4u << 20);
-    hob_buf_add(&b, hob_str_first(text, text.n - 1)); /* without its closing brace */
-    hob_buf_addz(&b, ",\"live\":");
-    hob_buf_add(&b, info ? hob_page_row(info, 0) : HOB_STR("null"));
-    hob_buf_addc(&b, '}');
+    write_session(&b, row, info);
     hob_web_answer_json(r, status, hob_buf_str(&b));
     hob_buf_finish(&b);
 }
 
 static void answer_room(hob_web_request *r, int status, hob_room *room) {
     hob_page *row = NULL, *info = NULL;
+    hob_buf b;
     hob_error err;
+    uint64_t news = hob_room_news(room);
     hob_str id = hob_str_z(hob_room_id(room));
     int rc = hob_hub_find(hob_api_hub(r), hob_web_caller(r), id, &row, &err);
     if (rc >= 0) rc = hob_session_info(hob_room_session(room), &info, &err);
-    if (rc < 0)
+    if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);
-    else
-        answer_session(r, status, row, info);
+    } else {
+        write_session(&b, row, info);
+        hob_room_show(room, news, hob_buf_str(&b));
+        hob_web_answer_json(r, status, hob_buf_str(&b));
+        hob_buf_finish(&b);
+    }
     hob_page_destroy(row);
     hob_page_destroy(info);
 }
 
+bool hob_api_show_again(hob_web_request *r) {
+    hob_str id = hob_web_param(r, "id");
+    char *kept = hob_hub_shown(hob_api_hub(r), hob_web_caller(r), id);
+    if (!kept) return false;
+    hob_web_note(r, "session_id", id);
+    hob_web_answer_json(r, 200, hob_str_z(kept));
+    hob_free(kept);
+    return true;
+}
+
 void hob_api_show(hob_web_request *r) {
-    hob_page *row, *info = NULL;
-    if (!hob_api_find(r, &row)) return;
+    hob_page *row;
     hob_room *room = hob_api_peek(r);
-    if (room && hob_session_info(hob_room_session(room), &info, NULL) < 0) info = NULL;
-    if (room) hob_hub_leave(room);
-    answer_session(r, 200, row, info);
+    if (room) {
+        hob_web_note(r, "session_id", hob_web_param(r, "id"));
+        answer_room(r, 200, room);
+        hob_hub_leave(room);
+        return;
+    }
+    if (!hob_api_find(r, &row)) return;
+    answer_session(r, 200, row, NULL);
     hob_page_destroy(row);
-    hob_page_destroy(info);
 }
 
 /* ---- create ------------------------------------------------------------------------------------------------------ */
@@ -206,9 +230,7 @@ static bool let_go(hob_web_request *r, hob_farewell how) {
 }
 
 void hob_api_close(hob_web_request *r) {
-    hob_page *row;
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     if (let_go(r, HOB_FAREWELL_CLOSE)) hob_web_answer(r, 204, NULL, HOB_STR_NULL);
 }
 
@@ -220,12 +242,21 @@ static bool is_at_work(hob_web_request *r) {
     return yes;
 }
 
+/* Git worktrees with changes outlive their session; whoever removes it is told where they are. */
+static void answer_kept(hob_web_request *r, hob_page *kept) {
+    if (hob_page_count(kept)) {
+        hob_api_answer_page(r, "kept", kept);
+        return;
+    }
+    hob_page_destroy(kept);
+    hob_web_answer(r, 204, NULL, HOB_STR_NULL);
+}
+
 void hob_api_delete(hob_web_request *r) {
-    hob_page *row;
+    hob_page *kept;
     hob_error err;
     hob_str id = hob_web_param(r, "id");
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     if (is_at_work(r)) {
         hob_web_fail(r, 409, "HOB_EBUSY",
                      "a run is under way: cancel it, or close the session, first");
@@ -233,13 +264,13 @@ void hob_api_delete(hob_web_request *r) {
     }
     if (!let_go(r, HOB_FAREWELL_LET_GO)) return;
     hob_tenant of = hob_api_tenant(r);
-    int rc = hob_runtime_remove_session_of(hob_api_runtime(r), hob_api_z(r, id), &of, &err);
+    int rc = hob_runtime_remove_session_of(hob_api_runtime(r), hob_api_z(r, id), &of, &kept, &err);
     if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);
         return;
     }
     hob_hub_removed(hob_api_hub(r), hob_web_caller(r), id);
-    hob_web_answer(r, 204, NULL, HOB_STR_NULL);
+    answer_kept(r, kept);
 }
 
 /* ---- copies ------------------------------------------------------------------------------------------------------- */

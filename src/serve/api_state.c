@@ -51,11 +51,9 @@ static int look(hob_web_request *r, hob_state **out, hob_error *err) {
 }
 
 void hob_api_state(hob_web_request *r) {
-    hob_page *row;
     hob_state *s;
     hob_error err;
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     int rc = look(r, &s, &err);
     if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);

@@ -39,10 +39,9 @@ void hob_api_commands(hob_web_request *r) {
 /* While it is open here: what they do now. Otherwise: the sessions that they are. */
 void hob_api_subagents(hob_web_request *r) {
     hob_page_opts o = HOB_PAGE_OPTS_INIT;
-    hob_page *row, *page = NULL;
+    hob_page *page = NULL;
     hob_error err;
-    if (!hob_api_find(r, &row)) return;
-    hob_page_destroy(row);
+    if (!hob_api_is_there(r)) return;
     o.parent = hob_api_z(r, hob_web_param(r, "id"));
     o.limit = 1000;
     hob_room *room = hob_api_peek(r);

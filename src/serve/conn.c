@@ -190,10 +190,8 @@ static bool dispatch(hob_conn *c) {
     hob_web_request *r = c->request;
     c->state = HOB_CONN_WORK;
     hob_conn_until(c, INT64_MAX);
-    if (r->route->flags & HOB_ROUTE_INLINE) {
-        r->route->handle(r);
-        return answer_now(c);
-    }
+    if (r->route->flags & HOB_ROUTE_INLINE) r->route->handle(r);
+    if (r->answered || (r->route->quick && r->route->quick(r))) return answer_now(c);
     return hob_web_dispatch(r) ? false : answer_now(c);
 }
 

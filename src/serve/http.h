@@ -83,6 +83,8 @@ typedef struct hob_route {
     hob_right right;
     unsigned flags;
     void (*handle)(hob_web_request *r);
+    /* Before it, on the server's thread, never blocks: true = answered, from what is at hand. May be NULL. */
+    bool (*quick)(hob_web_request *r);
     const char *tag, *summary;
     const char
         *query; /* "after:integer:events after this one;limit:integer:at most"; NULL = none */

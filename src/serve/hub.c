@@ -43,11 +43,12 @@ static void remove_room(hob_room *room) {
     hob_room_drop_things(room);
     hob_free(room->tenant);
     hob_free(room->principal);
+    hob_free(room->shown);
     hob_free(room);
     pthread_cond_broadcast(&h->cond);
 }
 
-static bool is_of(const hob_room *room, const hob_caller *c) {
+bool hob_room_is_of(const hob_room *room, const hob_caller *c) {
     return !c ||
            (hob_str_eqz(c->tenant, room->tenant) && hob_str_eqz(c->principal, room->principal));
 }
@@ -137,7 +138,8 @@ static int check_admission(hob_hub *h, hob_error *err) {
 }
 
 static int use_room(hob_room *room, const hob_caller *c, hob_room **out, hob_error *err) {
-    if (!is_of(room, c)) return hob_fail(err, HOB_ENOENT, 0, "there is no session %s", room->id);
+    if (!hob_room_is_of(room, c))
+        return hob_fail(err, HOB_ENOENT, 0, "there is no session %s", room->id);
     if (c && !hob_mode_within(hob_str_z(room->mode), c->max_mode))
         return hob_fail(
             err, HOB_EACCES, 0,
@@ -195,7 +197,7 @@ int hob_hub_enter(hob_hub *h, const hob_caller *c, hob_str id, hob_page *row, ho
 hob_room *hob_hub_peek(hob_hub *h, const hob_caller *c, hob_str id) {
     pthread_mutex_lock(&h->lock);
     hob_room *room = hob_map_get(h->rooms, id);
-    bool here = room && room->state == HOB_ROOM_OPEN && is_of(room, c);
+    bool here = room && room->state == HOB_ROOM_OPEN && hob_room_is_of(room, c);
     if (here) step_in(room);
     pthread_mutex_unlock(&h->lock);
     return here ? room : NULL;

@@ -58,6 +58,12 @@ int hob_room_begin(hob_room *room, const hob_caller *c, hob_error *err);
 /* The work did not begin after all. */
 void hob_room_unbegin(hob_room *room);
 
+/* What was shown of a session that is open here, if nothing happened since; a heap copy, or NULL. Never blocks. */
+char *hob_hub_shown(hob_hub *h, const hob_caller *c, hob_str id);
+/* How much has happened: asked before what is to be shown is found out, and given with it. */
+uint64_t hob_room_news(hob_room *room);
+void hob_room_show(hob_room *room, uint64_t news, hob_str text);
+
 /* Something that the session needs as long as it is open: destroyed after it. */
 void hob_room_give(hob_room *room, void *thing, void (*destroy)(void *thing));
 

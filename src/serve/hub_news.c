@@ -39,6 +39,7 @@ static void book(const hob_room *room, const hob_event *e) {
 }
 
 static void note(hob_room *room, const hob_event *e) {
+    room->news++;
     switch (hob_event_type_of(e)) {
     case HOB_EVENT_RUN_STARTED: room->busy = true; break;
     case HOB_EVENT_ASSISTANT_MESSAGE: book(room, e); break;

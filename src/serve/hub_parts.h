@@ -37,7 +37,11 @@ struct hob_room {
     const hob_caller *payer; /* whose quota of runs is taken; NULL = nobody's */
     bool busy;               /* by what its log says: a run is under way */
     bool marked;
-    char mode[16];   /* permission mode */
+    char mode[16]; /* permission mode */
+    uint64_t news; /* events that became durable since it is open */
+    char *shown;   /* hub_shown.c: of that many news, from then; NULL = nothing is kept */
+    uint64_t shown_news;
+    int64_t shown_ms;
     hob_list things; /* hub_help.c: what its session needs */
     hob_work work;   /* letting go */
 };
@@ -84,6 +88,7 @@ int64_t hob_hub_now(void);
 /* A room for a row of the store, without a caller: at the start. */
 int hob_hub_enter(hob_hub *h, const hob_caller *c, hob_str id, hob_page *row, hob_room **out,
                   hob_error *err);
+bool hob_room_is_of(const hob_room *room, const hob_caller *c); /* NULL = anybody's */
 void hob_hub_sweep(hob_hub *h); /* hub's thread: lets go of what nobody uses */
 
 /* ---- hub_open.c ------------------------------------------------------------------------------------------- */

@@ -84,6 +84,10 @@ static void write_responses(hob_jsonw *w, const hob_route *route) {
     hob_jsonw_key(w, "responses");
     hob_jsonw_object(w);
     write_response(w, status, hob_answer_reason(code));
+    if (route->gives && code == 204) { /* nothing, or something to say */
+        hob_jsonw_object_end(w);
+        write_response(w, "200", hob_answer_reason(200));
+    }
     if (route->gives || stream) {
         hob_jsonw_key(w, "content");
         hob_jsonw_object(w);

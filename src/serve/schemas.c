@@ -102,6 +102,9 @@ static const hob_schema schemas[] = {
      "{\"type\":\"object\",\"properties\":{\"delta\":{\"type\":\"object\"},\"removed\":{\""
      "type\":\"array\",\"items\":{\"type\":\"string\"}},\"revision\":{\"type\":\"integer\""
      "}}}"},
+    {"Kept",
+     "{\"type\":\"object\",\"properties\":{\"kept\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+     "\"properties\":{\"folder\":{\"type\":\"string\"},\"branch\":{\"type\":\"string\"}}}}}}"},
     {"ArtifactVersion",
      "{\"type\":\"object\",\"required\":[\"name\",\"version\"],\"properties\":{\"name\":{\"type\":"
      "\"string\"},\"version\":{\"type\":\"integer\"},\"mime\":{\"type\":\"string\"},\"size\":{\"type\":"

@@ -26,10 +26,12 @@ void hob_task_looked(hob_task *t, bool unchanged);
 void hob_task_left(hob_task *t);
 
 /* ---- place_clear.c ------------------------------------------------------------------------------------------- */
-typedef void (*hob_places_fn)(void *user, size_t kept);
-/* Removes the worktrees of a session's children that are unchanged; of one of them, if it is named. `done` comes later,
- * from the loop itself. */
-void hob_places_clear(hob_runtime *rt, hob_str parent, hob_str child, hob_places_fn done,
-                      void *user);
+typedef struct hob_places {
+    hob_str parent, child; /* all of its children, or the one that is named */
+    hob_page *kept;        /* gets a row for each that stays: {"folder","branch"?} */
+} hob_places;
+typedef void (*hob_places_fn)(void *user);
+/* Removes the worktrees of a session's children that are unchanged. `done` comes later, from the loop itself. */
+void hob_places_clear(hob_runtime *rt, const hob_places *of, hob_places_fn done, void *user);
 
 #endif

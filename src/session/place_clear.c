@@ -19,7 +19,8 @@ typedef struct clearing {
     hob_arena *arena;
     hob_str folder;
     hob_str *names; /* of children */
-    size_t n, kept;
+    size_t n;
+    hob_page *kept;
     hob_worktree w;
     hob_worktree_op *op;
     hob_timer later;
@@ -38,8 +39,21 @@ static int env_of(clearing *c, hob_worktree_fn done, hob_worktree_env *out, hob_
     return hob_runtime_exec(c->rt, &out->exec, err);
 }
 
+static void add_kept(clearing *c, hob_str folder, hob_str branch) {
+    hob_buf row;
+    hob_jsonw w;
+    hob_buf_init(&row, 64 * 1024);
+    hob_jsonw_init(&w, &row);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "folder", folder);
+    hob_jsonw_kstr_opt(&w, "branch", branch);
+    hob_jsonw_object_end(&w);
+    hob_page_add(c->kept, hob_buf_str(&row));
+    hob_buf_finish(&row);
+}
+
 static void keep(clearing *c, const hob_error *why) {
-    c->kept++;
+    add_kept(c, hob_str_z(c->w.folder), hob_str_z(c->w.branch));
     hob_log(HOB_LOG_INFO, "session", "the worktree %s was kept%s%s", c->w.folder,
             why ? ": " : ", it has changes", why ? why->message : "");
     go_on(c);
@@ -86,13 +100,22 @@ static bool read_note(clearing *c, hob_str name) {
     return good;
 }
 
+/* Whose note says nothing: it is somewhere there. */
+static void keep_unknown(clearing *c, hob_str name) {
+    hob_buf folder;
+    hob_buf_init(&folder, PATH_MAX + 300);
+    hob_buf_addf(&folder, "%.*s/%.*s", HOB_FMT(c->folder), HOB_FMT(name));
+    add_kept(c, hob_buf_str(&folder), HOB_STR_NULL);
+    hob_buf_finish(&folder);
+    go_on(c);
+}
+
 static void clear_one(clearing *c, hob_str name) {
     struct stat st;
     hob_worktree_env env;
     hob_error err;
     if (!read_note(c, name)) {
-        c->kept++;
-        go_on(c);
+        keep_unknown(c, name);
         return;
     }
     if (lstat(c->w.folder, &st) < 0) { /* by hand, or it never was there */
@@ -111,7 +134,7 @@ static void on_later(hob_timer *t) {
         clear_one(c, c->names[--c->n]);
         return;
     }
-    c->done(c->user, c->kept);
+    c->done(c->user);
     hob_arena_destroy(c->arena);
     hob_free(c->names);
     hob_free(c);
@@ -134,17 +157,17 @@ static void list(clearing *c) {
     if (d) closedir(d);
 }
 
-void hob_places_clear(hob_runtime *rt, hob_str parent, hob_str child, hob_places_fn done,
-                      void *user) {
+void hob_places_clear(hob_runtime *rt, const hob_places *of, hob_places_fn done, void *user) {
     clearing *c = HOB_NEW(clearing);
     hob_buf folder;
     *c = (clearing){.rt = rt, .arena = hob_arena_create(0), .done = done, .user = user};
+    c->kept = of->kept;
     hob_timer_init(&c->later, rt->loop, on_later);
     hob_buf_init(&folder, PATH_MAX + 300);
-    if (*rt->state_dir && hob_place_find_folder(rt, parent, &folder)) {
+    if (*rt->state_dir && hob_place_find_folder(rt, of->parent, &folder)) {
         c->folder = hob_arena_dup(c->arena, hob_buf_str(&folder));
-        if (child.n)
-            add(c, child);
+        if (of->child.n)
+            add(c, of->child);
         else
             list(c);
     }

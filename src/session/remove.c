@@ -7,8 +7,6 @@
  */
 #include "session/place.h"
 
-#include <limits.h>
-
 enum { DESCENDANTS_MAX = 100000 };
 
 typedef struct removing {
@@ -16,7 +14,8 @@ typedef struct removing {
     hob_store *store;
     hob_arena *arena;
     hob_str *ids; /* a parent stands before its children */
-    size_t n, cap, at, kept;
+    size_t n, cap, at;
+    hob_page *kept;       /* worktrees */
     hob_str parent;       /* of the first, if it is a child */
     hob_store_session of; /* whose it must be */
 } removing;
@@ -89,29 +88,28 @@ static void on_row(int code, const hob_error *err, const hob_store_session *row,
 static void on_removed(int code, const hob_error *err, void *user) {
     removing *r = user;
     if (code < 0 || !--r->n)
-        finish(r, code < 0 ? code : (int)HOB_MIN(r->kept, (size_t)INT_MAX), err);
+        finish(r, code < 0 ? code : (int)hob_page_count(r->kept), err);
     else
         remove_last(r);
 }
 
-static void on_own_cleared(void *user, size_t kept) {
+static void on_own_cleared(void *user) {
     removing *r = user;
-    r->kept += kept;
     r->store->ops->remove(r->store, r->ids[r->n - 1], on_removed, r);
 }
 
-static void on_cleared(void *user, size_t kept) {
+static void on_cleared(void *user) {
     removing *r = user;
-    if (r->n > 1 || !r->parent.n) {
-        on_own_cleared(r, kept);
-        return;
-    }
-    r->kept += kept;
-    hob_places_clear(r->op.rt, r->parent, r->ids[0], on_own_cleared, r);
+    hob_places own = {.parent = r->parent, .child = r->ids[0], .kept = r->kept};
+    if (r->n > 1 || !r->parent.n)
+        on_own_cleared(r);
+    else
+        hob_places_clear(r->op.rt, &own, on_own_cleared, r);
 }
 
 static void remove_last(removing *r) {
-    hob_places_clear(r->op.rt, r->ids[r->n - 1], HOB_STR_NULL, on_cleared, r);
+    hob_places of = {.parent = r->ids[r->n - 1], .kept = r->kept};
+    hob_places_clear(r->op.rt, &of, on_cleared, r);
 }
 
 static void start(hob_op *op) {
@@ -121,18 +119,23 @@ static void start(hob_op *op) {
 }
 
 int hob_runtime_remove_session_of(hob_runtime *rt, const char *session, const hob_tenant *of,
-                                  hob_error *err) {
+                                  hob_page **kept, hob_error *err) {
     removing r = {.op = {.start = start}};
     int rc = hob_tenant_take(of, &r.of.app, &r.of.user, err);
     if (rc < 0) return rc;
     r.arena = hob_arena_create(0);
+    r.kept = hob_page_create();
     push(&r, hob_str_z(session));
     rc = hob_op_run(rt, &r.op, err);
     hob_free(r.ids);
     hob_arena_destroy(r.arena);
+    if (rc >= 0 && kept)
+        *kept = r.kept;
+    else
+        hob_page_destroy(r.kept);
     return rc;
 }
 
 int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err) {
-    return hob_runtime_remove_session_of(rt, session, NULL, err);
+    return hob_runtime_remove_session_of(rt, session, NULL, NULL, err);
 }

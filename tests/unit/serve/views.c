@@ -1,6 +1,7 @@
 /* What a client sees of a session, and that it can depend on it: revisions, references, cursors, filters. */
 #include "support/check.h"
 #include "support/desk.h"
+#include "support/repo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,6 +212,64 @@ static void test_serve_views__the_live_list_begins_at_its_cursor(void **state) {
     tail_close(t);
 }
 
+/* ---- what is kept for the next who asks ------------------------------------------------------------------------- */
+
+/* Each change is seen by the first who asks after it, and by those who ask again. */
+static void test_serve_views__a_session_that_changed_is_not_shown_as_it_was(void **state) {
+    desk *d = *state;
+    char body[60], title[24];
+    desk_session(d, "one");
+    for (int i = 0; i < 20; i++) {
+        snprintf(title, sizeof title, "title %d", i);
+        snprintf(body, sizeof body, "{'title':'%s'}", title);
+        assert_status(d, desk_call(d, "PATCH", body, "/api/sessions/one"), 200);
+        for (int k = 0; k < 3; k++) {
+            assert_status(d, desk_get(d, "/api/sessions/one"), 200);
+            assert_field(d, "title", title);
+        }
+    }
+    desk_prompt(d, "one", "hang");
+    assert_status(d, desk_get(d, "/api/sessions/one"), 200);
+    assert_field(d, "live.running", "true");
+    assert_field(d, "state", "running");
+    close_session(d, "one");
+    assert_status(d, desk_get(d, "/api/sessions/one"), 200);
+    assert_field(d, "live", "null");
+    assert_status(d, desk_call(d, "DELETE", NULL, "/api/sessions/one"), 204);
+    assert_status(d, desk_get(d, "/api/sessions/one"), 404);
+}
+
+/* ---- what outlives a session ------------------------------------------------------------------------------------- */
+
+static const char apart[] =
+    "{'rules':[{'when':{'system':{'contains':'work as a sub-agent'},'step':1},'reply':[{'tool':'write',"
+    "'args':{'path':'a.txt','content':'mine'}}]},"
+    "{'when':{'system':{'contains':'work as a sub-agent'}},'reply':[{'text':'done'}]},"
+    "{'when':{'step':1},'reply':[{'tool':'task','args':{'agent':'general','prompt':'go',"
+    "'isolation':'worktree'}}]}],'otherwise':[{'text':'hi'}]}";
+
+static void test_serve_views__worktrees_that_stay_are_named(void **state) {
+    desk *d = *state;
+    char body[200];
+    desk_finish(d);
+    desk_init(d, apart);
+    repo_make(&d->folder, "repo");
+    d->so.max_mode = "yolo";
+    desk_start(d);
+    snprintf(body, sizeof body, "{'id':'one','permission_mode':'yolo','cwd':'%s/repo'}",
+             d->folder.path);
+    assert_status(d, desk_post(d, body, "/api/sessions"), 201);
+    desk_prompt(d, "one", "go");
+    desk_settle(d, "one");
+    assert_status(d, desk_call(d, "DELETE", NULL, "/api/sessions/one"), 200);
+    char branch[100];
+    snprintf(branch, sizeof branch, "%s", client_field(&d->c, "kept.0.branch"));
+    const char *name = strrchr(client_field(&d->c, "kept.0.folder"), '/');
+    assert_string_equal(name + 1, strrchr(branch, '/') + 1);
+    assert_field(d, "kept.1.folder", "");
+    assert_non_null(strstr(repo_says(&d->folder, "repo", "git branch"), branch));
+}
+
 /* ---- models that are files --------------------------------------------------------------------------------------- */
 
 static void test_serve_views__a_script_that_cannot_be_read_is_no_fault_of_the_server(void **state) {
@@ -238,6 +297,8 @@ int main(void) {
         T(a_cursor_beyond_the_log_is_refused),
         T(the_live_list_keeps_to_its_folder),
         T(the_live_list_begins_at_its_cursor),
+        T(a_session_that_changed_is_not_shown_as_it_was),
+        T(worktrees_that_stay_are_named),
         T(a_script_that_cannot_be_read_is_no_fault_of_the_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

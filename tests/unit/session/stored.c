@@ -112,12 +112,12 @@ static void test_session_stored__what_is_anothers_is_not_there(void **state) {
     assert_int_equal(hob_runtime_rename_session(r.rt, r.id, &of, HOB_STR("x"), &r.err), HOB_ENOENT);
     assert_int_equal(hob_runtime_fork_session(r.rt, &o, &p, &r.err), HOB_ENOENT);
     assert_int_equal(hob_runtime_cancel_run(r.rt, run, &of, &r.err), HOB_ENOENT);
-    assert_int_equal(hob_runtime_remove_session_of(r.rt, r.id, &of, &r.err), HOB_ENOENT);
+    assert_int_equal(hob_runtime_remove_session_of(r.rt, r.id, &of, NULL, &r.err), HOB_ENOENT);
     of.user_id = "local";
     assert_int_equal(hob_runtime_cancel_run(r.rt, run, &of, &r.err), HOB_EIDLE);
     assert_ok(hob_runtime_fork_session(r.rt, &o, &p, &r.err), r.err);
     hob_page_destroy(p);
-    assert_ok(hob_runtime_remove_session_of(r.rt, r.id, &of, &r.err), r.err);
+    assert_ok(hob_runtime_remove_session_of(r.rt, r.id, &of, NULL, &r.err), r.err);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------------------- */

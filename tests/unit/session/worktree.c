@@ -374,17 +374,25 @@ static void test_session_worktree__goes_with_its_session_unless_it_has_changes(v
 
 static void test_session_worktree__with_changes_stays_without_its_session(void **state) {
     lab l;
-    char folder[300];
+    hob_page *kept;
+    char folder[300], branch[300], named[300];
     (void)state;
     lab_init(&l, writes);
     host_open(&l.r);
     assert_string_equal(host_prompt(&l.r, "go"), "completed");
     last_field(&l, "child_finished", "folder", folder);
+    last_field(&l, "child_finished", "branch", branch);
     hob_session_close(l.r.s);
     l.r.s = NULL;
     const char *child = strrchr(folder, '/') + 1;
     assert_int_equal(hob_runtime_remove_session(l.r.rt, child, &l.r.err), 1); /* alone */
-    assert_int_equal(hob_runtime_remove_session(l.r.rt, l.r.id, &l.r.err), 1);
+    assert_int_equal(hob_runtime_remove_session_of(l.r.rt, l.r.id, NULL, &kept, &l.r.err), 1);
+    assert_int_equal(hob_page_count(kept), 1);
+    hob_json_field(hob_page_row(kept, 0), "folder", named, sizeof named);
+    assert_string_equal(named, folder);
+    hob_json_field(hob_page_row(kept, 0), "branch", named, sizeof named);
+    assert_string_equal(named, branch);
+    hob_page_destroy(kept);
     assert_string_equal(repo(&l, "cat ../state/worktrees/*/task-*/a.txt"), "mine");
     host_finish(&l.r);
 }
