@@ -415,7 +415,7 @@ extern const hob_performer hob_perform_call_model, hob_perform_run_tool, hob_per
     hob_perform_call_agent;
 /* Gives the outcome on the next turn of the loop. */
 void hob_flight_fail(hob_flight *f, int code, const hob_error *err);
-void hob_flight_end(hob_flight *f); /* unlinks and destroys */
+void hob_flight_end(hob_flight *f);                      /* unlinks and destroys */
 int hob_session_stop_call(hob_session *s, hob_str call); /* HOB_ENOENT: it is not at work */
 /* What failed or never started, as an input. */
 void hob_model_failed(hob_flight *f);
