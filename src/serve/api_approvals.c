@@ -155,7 +155,7 @@ void hob_api_call_cancel(hob_web_request *r) {
     if (rc < 0)
         hob_web_fail_hob(r, rc, &err);
     else
-        hob_web_answer(r, 202, NULL, HOB_STR_NULL);
+        hob_web_answer(r, 204, NULL, HOB_STR_NULL);
 }
 
 void hob_api_call_result(hob_web_request *r) {

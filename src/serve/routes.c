@@ -261,7 +261,7 @@ static const hob_route routes[] = {
      .handle = hob_api_call_cancel,
      .tag = "approvals",
      .summary = "Stops one call that is at work; the run goes on with what it did",
-     .status = 202},
+     .status = 204},
     /* ---- views */
     {.method = "GET",
      .path = "/api/sessions/{id}/state",

@@ -15,6 +15,8 @@ const script = {
     {when: {user: 'look around', failed: true}, reply: [{text: 'Then I do not look.'}]},
     {when: {user: 'look around'}, reply: [{text: 'I have looked.'}]},
     {when: {user: 'sleep', step: 1}, reply: [{tool: 'bash', args: {command: 'sleep 30'}}]},
+    {when: {user: 'nap', step: 1}, reply: [{tool: 'bash', args: {command: 'echo so far; sleep 60'}}]},
+    {when: {user: 'nap'}, reply: [{text: 'Awake again.'}]},
     {when: {user: 'write', step: 1}, reply: [{tool: 'write', args: {path: 'note.txt', content: 'one\ntwo\n'}}]},
     {when: {user: 'paint'}, reply: [{text: '# Title\n\n**bold** `code` <b>no tag</b>\n\n- a\n- b\n\n| x | y |\n|---|---|\n| 1 | 2 |\n\n```c\nint x;\n```\n\n![p](https://evil.example/p.png) [ok](https://example.org/) [bad](javascript:alert(1))'}]},
     {when: {user: 'steer me', step: 1}, reply: [{tool: 'bash', args: {command: 'sleep 2'}}]},
@@ -105,6 +107,18 @@ const tests = {
     await has(page, 'I turn left.');
     await done(page);
     await shot(page, 'steer');
+    await page.context().close();
+  },
+  async one_call_is_stopped_and_the_run_goes_on() {
+    const page = await open();
+    await say(page, 'nap');
+    await page.click('[data-answer=allow]');
+    await has(page, 'so far');
+    await page.click('.card[data-state=running] [data-stop]');
+    await has(page, 'Awake again.');
+    await done(page);
+    assert.ok((await page.innerText('.card .badge')).includes('stopped'));
+    await shot(page, 'one-call');
     await page.context().close();
   },
   async queue() {
@@ -198,6 +212,7 @@ const tests = {
   },
   async keyboard_only() {
     const page = await open();
+    await page.waitForFunction(() => document.activeElement.tagName === 'TEXTAREA');
     await page.keyboard.type('look around');
     await page.keyboard.press('Enter');
     await page.waitForSelector('[data-answer=allow]');

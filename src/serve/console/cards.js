@@ -163,6 +163,8 @@ class Card {
       this.part('ask', asking ? call.call : null, () => approvalBar(call, this.act)),
       this.part('result', result, () => (call.state === 'running' ? outputView(call.output, true)
         : [...contentView(call.result), call.truncated && h('p.hint', 'The output was cut.')])),
+      this.part('stop', call.state === 'running' && !child && this.act.may('run') ? call.call : null, () => h('div.row', h('button.small', {type: 'button',
+        title: 'Stop this call; the run goes on', 'data-stop': call.call, onclick: () => this.act.stopCall(call.call)}, icon('stop'), 'Stop'))),
     ]);
     const now = this.body.querySelector('pre.live');
     if (now && !below) now.scrollTop = now.scrollHeight;

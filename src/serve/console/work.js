@@ -17,6 +17,7 @@ Object.assign(App.prototype, {
       state: async () => (this.id ? (await api.get(this.path('/state'))).state : {}),
       commands: () => this.commands(),
       stopChild: (child) => tell(api.post(this.path(`/subagents/${encodeURIComponent(child)}/cancel`))),
+      stopCall: (call) => tell(api.post(this.path(`/calls/${encodeURIComponent(call)}/cancel`))),
       move: (entry) => tell(api.post(this.path('/move'), {entry: entry.entry})),
       edit: (item) => this.composer.edit(item),
       putBack: (words) => this.composer.put(words),

@@ -57,7 +57,7 @@ static void test_serve_calls__one_is_stopped_and_the_run_goes_on(void **state) {
     char call[100], text[400];
     tail *t = begin(d, "sleep", call, sizeof call);
     assert_true(tail_until(t, "tool_output_delta"));
-    assert_int_equal(desk_post(d, "{}", "/api/sessions/one/calls/%s/cancel", call), 202);
+    assert_int_equal(desk_post(d, "{}", "/api/sessions/one/calls/%s/cancel", call), 204);
     assert_true(tail_until(t, "tool_finished"));
     hob_json_field(tail_data(t), "data.outcome", text, sizeof text);
     assert_string_equal(text, "cancelled");
@@ -80,7 +80,7 @@ static void test_serve_calls__of_a_sub_agent(void **state) {
     tail *t = begin(d, "give", call, sizeof call);
     for (int i = 0; i < 10000 && status == 404; i++)
         status = desk_post(d, "{}", "/api/sessions/one/calls/%s/cancel", call);
-    assert_int_equal(status, 202);
+    assert_int_equal(status, 204);
     assert_true(tail_until(t, "child_finished"));
     hob_json_field(tail_data(t), "data.status", text, sizeof text);
     assert_string_equal(text, "completed");
