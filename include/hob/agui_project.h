@@ -34,6 +34,9 @@ HOB_API int hob_agui_messages(const hob_page *history, hob_agui_dialect dialect,
 /* A session's state as a JSON object; without temp: keys. */
 HOB_API int hob_agui_state_json(const hob_state *state, hob_agui_json **out, hob_error *err);
 
+/* A paused run: id and reason of its interrupt. */
+#define HOB_AGUI_PAUSED "hob:paused"
+
 /* ---- a run ------------------------------------------------------------------------------------------------- */
 
 typedef struct hob_agui_view hob_agui_view;
@@ -47,11 +50,15 @@ HOB_API void hob_agui_view_destroy(hob_agui_view *v); /* NULL is fine */
  * ended with hob_agui_run_error. A client that is gone is no error. */
 HOB_API int hob_agui_view_event(hob_agui_view *v, const hob_event *e, hob_error *err);
 
-/* An approval that waited before the first event: a row of hob_session_pending_confirmations. */
+/* What stood so before the first event: a row of hob_session_pending_confirmations; a row of hob_session_under_way;
+ * hob_session_is_paused. */
 HOB_API int hob_agui_view_asked(hob_agui_view *v, hob_str confirmation, hob_error *err);
-HOB_API size_t hob_agui_view_waiting(const hob_agui_view *v); /* approvals that wait now */
-/* Ends the run with them as interrupts; their ids are those of the calls. Right when there is nothing more to read and
- * hob_session_is_parked. HOB_EIDLE: nothing waits. */
+HOB_API int hob_agui_view_began(hob_agui_view *v, hob_str row, hob_error *err);
+HOB_API void hob_agui_view_paused(hob_agui_view *v);
+/* Questions to people now: approvals, and whether a paused run is to go on. */
+HOB_API size_t hob_agui_view_waiting(const hob_agui_view *v);
+/* Ends the run with them as interrupts; their ids are those of the calls, and HOB_AGUI_PAUSED. Right when there is nothing
+ * more to read and hob_session_is_parked. HOB_EIDLE: nothing waits. */
 HOB_API int hob_agui_view_park(hob_agui_view *v, hob_error *err);
 
 /* 1: something that was shown is not part of the conversation after all (an answer that broke off): send
@@ -66,8 +73,8 @@ typedef enum hob_agui_todo {
     HOB_AGUI_DO_NOTHING, /* nothing in it is new */
     HOB_AGUI_DO_PROMPT,  /* the steps, then content */
     HOB_AGUI_DO_UPDATE,  /* the steps are results of pending calls; the last one starts a run */
-    HOB_AGUI_DO_ANSWER,  /* the steps are verdicts on approvals */
-    HOB_AGUI_DO_ASK_AGAIN /* approvals wait that the input does not answer: park at once, act on nothing */
+    HOB_AGUI_DO_ANSWER, /* the steps are verdicts on approvals; those it leaves out are asked again */
+    HOB_AGUI_DO_ASK_AGAIN /* approvals wait, and the input answers none: park at once, act on nothing */
 } hob_agui_todo;
 
 typedef struct hob_agui_step {
@@ -89,6 +96,14 @@ HOB_API void hob_agui_plan_destroy(hob_agui_plan *p); /* NULL is fine */
 HOB_API hob_agui_todo hob_agui_plan_todo(const hob_agui_plan *p);
 HOB_API size_t hob_agui_plan_step_count(const hob_agui_plan *p);
 HOB_API int hob_agui_plan_step(const hob_agui_plan *p, size_t i, hob_agui_step *out);
+/* What the input says to a run that is paused (hob_session_is_paused), besides the rest; STAY: nothing, ask again and leave
+ * a prompt alone. */
+typedef enum hob_agui_pause {
+    HOB_AGUI_PAUSE_STAY,
+    HOB_AGUI_PAUSE_GO_ON,  /* the steps, then hob_session_resume */
+    HOB_AGUI_PAUSE_GIVE_UP /* hob_session_cancel */
+} hob_agui_pause;
+HOB_API hob_agui_pause hob_agui_plan_pause(const hob_agui_plan *p);
 /* PROMPT: content blocks, the client's context among them. */
 HOB_API hob_str hob_agui_plan_content(const hob_agui_plan *p);
 /* PROMPT: 1 if the client goes on from an earlier place (an edit, another try): hob_session_move there first ("" = before
@@ -102,9 +117,9 @@ HOB_API hob_str hob_agui_plan_warning(const hob_agui_plan *p, size_t i);
 
 /* ---- the client's tools ---------------------------------------------------------------------------------------- */
 
-/* input.tools as tools of a session (hob_session_opts.tools, hob_session_add_tool): a call is answered with a receipt, so the
+/* input.tools as tools of a session (hob_session_offer_tools): a call is answered with a receipt, so the
  * run ends, and the client's result comes with its next input. Schema words that hob does not know are left out; a tool
- * whose name hob cannot use is left out and named in a warning. They must outlive the sessions that have them. */
+ * whose name hob cannot use is left out and named in a warning. The session copies them. */
 typedef struct hob_agui_tools hob_agui_tools;
 HOB_API int hob_agui_tools_create(const hob_agui_input *in, hob_agui_tools **out, hob_error *err);
 HOB_API size_t hob_agui_tools_count(const hob_agui_tools *t);

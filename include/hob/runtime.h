@@ -125,6 +125,9 @@ HOB_API int hob_runtime_session_state(hob_runtime *rt, const char *session, hob_
 /* The conversation of a stored session: rows as hob_session_history has them; whoever owns it. */
 HOB_API int hob_runtime_history(hob_runtime *rt, const char *session, hob_page **out,
                                 hob_error *err);
+/* What is under way in it: rows as hob_session_under_way has them; whoever owns it. */
+HOB_API int hob_runtime_under_way(hob_runtime *rt, const char *session, hob_page **out,
+                                  hob_error *err);
 /* What took how long in a stored session (or one run of it; NULL = all): rows {"kind","name","trace_id","span_id",
  * "parent_id"?,"run_id","agent"?,"seq","start_ms","end_ms"?,"duration_ms"?,"status","attributes"} as they ended, those that
  * are not over last. docs/telemetry.md */

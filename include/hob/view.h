@@ -7,6 +7,7 @@
 #define HOB_VIEW_H
 
 #include <hob/runtime.h>
+#include <hob/tool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,10 +26,19 @@ HOB_API const hob_config *hob_session_config(
     hob_session *s); /* the runtime's; NULL if it has none */
 /* One JSON object: id, cwd, model, thinking, running, parked, unfinished, last_seq, usage, cost_usd, context_files… */
 HOB_API int hob_session_info(hob_session *s, hob_page **out, hob_error *err);
+/* While hob_session_is_parked: the last event before it came to a stand, behind which there is nothing; otherwise 0. */
+HOB_API uint64_t hob_session_parked_at(hob_session *s);
 /* The conversation as the model sees it: message events and results, oldest first. */
 HOB_API int hob_session_history(hob_session *s, hob_page **out, hob_error *err);
+/* What began and has not ended, as events (agent_started, child_started), oldest first: agents of a workflow, sub-agents. */
+HOB_API int hob_session_under_way(hob_session *s, hob_page **out, hob_error *err);
 /* The tools that the model is offered: rows {"name","description","schema","class","host"}. */
 HOB_API int hob_session_tools(hob_session *s, hob_page **out, hob_error *err);
+/* Tools of whoever speaks to the session now, in place of those of the last call. While a run is at work, its tools stay
+ * beside them. A name that the session has stays what it is. Sub-agents do not get them. They are copied. Errors as with
+ * hob_session_add_tool: then those before the refused one are there. */
+HOB_API int hob_session_offer_tools(hob_session *s, const hob_tool *tools, size_t n,
+                                    hob_error *err);
 /* All messages as a tree: rows {"entry","parent","role","text","active"}. */
 HOB_API int hob_session_tree(hob_session *s, hob_page **out, hob_error *err);
 /* Stored events with seq > after: a durable cursor. */

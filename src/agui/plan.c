@@ -3,7 +3,7 @@
  *
  * A client sends its whole conversation every time. The log is what counts, so only what is new in it matters:
  *
- *   1. Approvals wait: the input must answer every one of them (resume). If it does not, nothing is done and they are asked
+ *   1. Approvals wait: nothing but their answers (resume) is taken, in any order, and what is not answered is asked
  *      again. An answer is yes only if its payload says {"approved": true}.
  *   2. Tool messages for calls that wait for the client: their results.
  *   3. User messages at the end that the log does not have: the prompt. They go on from the last message before them that
@@ -138,22 +138,29 @@ static hob_str field(hob_agui_plan *p, hob_str row, const char *key) {
 
 static void plan_answers(hob_agui_plan *p, const hob_page *asks) {
     hob_agui_resume r;
-    p->todo = HOB_AGUI_DO_ANSWER;
     for (size_t i = 0; i < hob_page_count(asks); i++) {
         hob_str call = hob_arena_dup(p->arena, field(p, hob_page_row(asks, i), "call"));
-        if (find_resume(p, call, &r))
-            add_verdict(p, call, &r);
-        else
-            p->todo = HOB_AGUI_DO_ASK_AGAIN;
+        if (find_resume(p, call, &r)) add_verdict(p, call, &r);
     }
-    if (p->todo == HOB_AGUI_DO_ASK_AGAIN) p->nsteps = 0;
+    p->todo = p->nsteps ? HOB_AGUI_DO_ANSWER : HOB_AGUI_DO_ASK_AGAIN;
+}
+
+/* "No" is no reason to end it: it stays as it is. */
+static void plan_pause(hob_agui_plan *p) {
+    hob_agui_resume r;
+    const hob_json *payload = NULL;
+    if (!find_resume(p, HOB_STR(HOB_AGUI_PAUSED), &r)) return;
+    if (r.payload.n) hob_json_parse(p->arena, r.payload, NULL, &payload, NULL);
+    p->pause = r.cancelled                                    ? HOB_AGUI_PAUSE_GIVE_UP
+               : hob_json_get_bool(payload, "approved", true) ? HOB_AGUI_PAUSE_GO_ON
+                                                              : HOB_AGUI_PAUSE_STAY;
 }
 
 /* Entries that answer nothing: told, and passed over. */
 static void warn_strays(hob_agui_plan *p, const hob_page *asks) {
     hob_agui_resume r;
     for (size_t i = 0; hob_agui_input_resume(p->in, i, &r) == 0; i++) {
-        bool there = false;
+        bool there = hob_str_eqz(r.interrupt, HOB_AGUI_PAUSED);
         for (size_t k = 0; asks && k < hob_page_count(asks) && !there; k++)
             there = hob_str_eq(r.interrupt, field(p, hob_page_row(asks, k), "call"));
         if (!there) warn(p, "no approval waits for this answer", r.interrupt);
@@ -292,6 +299,7 @@ static int plan(hob_agui_plan *p, const hob_page *history, const hob_page *asks,
     size_t nasks = asks ? hob_page_count(asks) : 0,
            npending = pending ? hob_page_count(pending) : 0;
     p->steps = hob_alloc((nasks + npending + 1) * sizeof *p->steps);
+    plan_pause(p);
     warn_strays(p, asks);
     if (nasks) {
         plan_answers(p, asks);
@@ -332,6 +340,10 @@ void hob_agui_plan_destroy(hob_agui_plan *p) {
 
 hob_agui_todo hob_agui_plan_todo(const hob_agui_plan *p) {
     return p->todo;
+}
+
+hob_agui_pause hob_agui_plan_pause(const hob_agui_plan *p) {
+    return p->pause;
 }
 
 size_t hob_agui_plan_step_count(const hob_agui_plan *p) {

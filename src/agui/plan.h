@@ -16,6 +16,7 @@ struct hob_agui_plan {
     hob_map *known; /* ids of the log's messages -> where they stand */
     hob_str last;   /* the entry that the conversation ends with */
     hob_agui_todo todo;
+    hob_agui_pause pause;
     hob_agui_step *steps;
     size_t nsteps;
     hob_str content, to;

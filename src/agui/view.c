@@ -94,6 +94,11 @@ static int resolved(hob_agui_view *v, const hob_event *e, const hob_json *d, hob
     return custom(v, e, err);
 }
 
+static int paused(hob_agui_view *v, const hob_event *e, hob_error *err) {
+    v->paused = e->type == HOB_EVENT_RUN_PAUSED;
+    return custom(v, e, err);
+}
+
 static int finished(hob_agui_view *v, const hob_json *d) {
     hob_view_note_end(v, d);
     return 0;
@@ -121,6 +126,8 @@ static int handle(hob_agui_view *v, const hob_event *e, const hob_json *d, hob_e
     case HOB_EVENT_TOOL_UPDATED: return hob_view_result(v, e, d, err);
     case HOB_EVENT_APPROVAL_REQUESTED: return hob_view_asked(v, d, err);
     case HOB_EVENT_APPROVAL_RESOLVED: return resolved(v, e, d, err);
+    case HOB_EVENT_RUN_PAUSED:
+    case HOB_EVENT_RUN_RESUMED: return paused(v, e, err);
     case HOB_EVENT_STATE_CHANGED: return hob_view_state(v, d, err);
     case HOB_EVENT_AGENT_STARTED:
     case HOB_EVENT_AGENT_FINISHED: return hob_view_step(v, e, d, err);
@@ -149,4 +156,13 @@ int hob_agui_view_event(hob_agui_view *v, const hob_event *e, hob_error *err) {
     hob_arena_reset(v->scratch);
     hob_agui_set_time(v->out, e->ts);
     return handle(v, e, hob_event_parse(e, v->scratch), err);
+}
+
+int hob_agui_view_began(hob_agui_view *v, hob_str row, hob_error *err) {
+    hob_event *e;
+    int rc = hob_event_decode(row, &e, err);
+    if (rc < 0) return rc;
+    rc = hob_agui_view_event(v, e, err);
+    hob_event_unref(e);
+    return rc;
 }

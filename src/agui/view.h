@@ -67,6 +67,7 @@ struct hob_agui_view {
     hob_view_model models[HOB_VIEW_MODELS];
     size_t nmodels;
     char *status, *code, *reason; /* of the last run_finished */
+    bool paused;
     bool stale, ended;
 };
 
@@ -95,6 +96,7 @@ int hob_view_step(hob_agui_view *v, const hob_event *e, const hob_json *d, hob_e
 int hob_view_child_started(hob_agui_view *v, const hob_json *d, hob_error *err);
 int hob_view_child_finished(hob_agui_view *v, const hob_json *d, hob_error *err);
 int hob_view_suspend_children(hob_agui_view *v, hob_error *err);
+hob_str hob_view_child_id(hob_agui_view *v, hob_str child); /* on the wire */
 void hob_view_kids_finish(hob_agui_view *v);
 
 /* view_end.c */

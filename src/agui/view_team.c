@@ -25,6 +25,11 @@ static hob_view_kid *find(hob_agui_view *v, hob_str child) {
     return NULL;
 }
 
+hob_str hob_view_child_id(hob_agui_view *v, hob_str child) {
+    const hob_view_kid *k = find(v, child);
+    return k ? hob_str_z(k->id) : child;
+}
+
 static void drop(hob_agui_view *v, hob_view_kid *k) {
     hob_list_remove(&k->link);
     hob_free(k->child);

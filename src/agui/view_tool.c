@@ -92,8 +92,12 @@ void hob_view_resolved(hob_agui_view *v, const hob_json *d) {
     if (a) drop(v, a);
 }
 
+void hob_agui_view_paused(hob_agui_view *v) {
+    v->paused = true;
+}
+
 size_t hob_agui_view_waiting(const hob_agui_view *v) {
-    return v->nasks;
+    return v->nasks + v->paused;
 }
 
 /* ---- as interrupts ---------------------------------------------------------------------------------------------------- */
@@ -146,15 +150,25 @@ static void fill(hob_agui_view *v, const hob_view_ask *a, hob_agui_interrupt *q)
                 "\"reason\":{\"type\":\"string\"}},\"required\":[\"approved\"]}");
     const hob_agui_call *c = hob_agui_known_call(v->out, q->id);
     if (c && !c->answered) q->tool_call = q->id;
-    q->subagent = hob_str_z(a->child);
+    q->subagent = hob_view_child_id(v, hob_str_z(a->child));
+}
+
+static void fill_pause(hob_agui_interrupt *q) {
+    *q = (hob_agui_interrupt)HOB_AGUI_INTERRUPT_INIT;
+    q->id = HOB_STR(HOB_AGUI_PAUSED);
+    q->reason = HOB_STR(HOB_AGUI_PAUSED);
+    q->message = HOB_STR("The run is paused. Go on with it?");
+    q->response_schema =
+        HOB_STR("{\"type\":\"object\",\"properties\":{\"approved\":{\"type\":\"boolean\"}}}");
 }
 
 int hob_agui_view_park(hob_agui_view *v, hob_error *err) {
-    if (!v->nasks) return hob_fail(err, HOB_EIDLE, 0, "no approval waits");
+    size_t most = hob_agui_view_waiting(v), n = 0;
+    if (!most) return hob_fail(err, HOB_EIDLE, 0, "nothing waits for a person");
     hob_arena_reset(v->scratch);
-    hob_agui_interrupt *all = hob_alloc(v->nasks * sizeof *all);
-    size_t n = 0;
+    hob_agui_interrupt *all = hob_alloc(most * sizeof *all);
     HOB_LIST_EACH (it, &v->asks) fill(v, HOB_CONTAINER(it, hob_view_ask, link), &all[n++]);
+    if (v->paused) fill_pause(&all[n++]);
     int rc = hob_view_put_usage(v, err);
     if (rc == 0) rc = hob_view_said(hob_agui_run_interrupt_all(v->out, all, n, err));
     hob_free(all);

@@ -2,8 +2,9 @@
  * tools.c - the calls of one answer: decide each, ask where asking is due, start, and close.
  *
  * Calls run one after the other in the order of the answer, except when all of them only read, or all start
- * sub-agents: then they run side by side. Each call gets exactly one tool_finished. A call that has not started is closed without running
- * when the run ends, when the answer was cut off, or when the user steered.
+ * sub-agents: then they run side by side. When one must be asked about, so are those after it: a person answers all of
+ * them at once, in any order, and each still runs in its turn. Each call gets exactly one tool_finished. A call that has
+ * not started is closed without running when the run ends, when the answer was cut off, or when the user steered.
  */
 #include "run/run.h"
 
@@ -219,7 +220,8 @@ static bool side_by_side(const hob_run *r) {
     return reads || alike;
 }
 
-/* `turn` true: every call before this one is done, or all run side by side and there is room. */
+/* `turn` true: every call before this one is done, or all run side by side and there is room; or it is to be asked about,
+ * and so is one before it. */
 static int next_of_call(const hob_run *r, const hob_run_env *env, const hob_call *c, bool turn,
                         hob_draft *out) {
     const char *closed = closed_because(r, env);
@@ -244,11 +246,14 @@ int hob_run_next_tools(const hob_run *r, const hob_run_env *env, hob_draft *out)
         if (r->calls[i].state == HOB_CALL_NEW)
             return next_of_call(r, env, &r->calls[i], false, out);
     bool parallel = side_by_side(r), room = at_work(r) < HOB_PARALLEL_MAX, before_done = true;
+    bool asking = false;
     for (size_t i = 0; i < r->ncalls; i++) {
-        bool turn = parallel ? room : before_done;
-        int said = next_of_call(r, env, &r->calls[i], turn, out);
+        const hob_call *c = &r->calls[i];
+        bool turn = parallel ? room : before_done || (asking && c->state == HOB_CALL_ASK);
+        int said = next_of_call(r, env, c, turn, out);
         if (said) return said;
-        before_done = before_done && r->calls[i].state == HOB_CALL_DONE;
+        before_done = before_done && c->state == HOB_CALL_DONE;
+        asking = asking || c->state == HOB_CALL_WAITING;
     }
     return HOB_SAID_NOTHING;
 }

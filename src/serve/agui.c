@@ -19,9 +19,9 @@ typedef struct visit {
     hob_room *room; /* NULL: it is only looked at */
     hob_session *s;
     hob_agui_plan *plan;
-    hob_page *history, *asked, *calls;
+    hob_page *history, *asked, *calls, *begun;
     uint64_t last; /* event that was the last one before anything was done */
-    bool was_running, was_parked;
+    bool was_running, was_parked, was_paused;
 } visit;
 
 /* ---- coming in ------------------------------------------------------------------------------------------------------ */
@@ -74,25 +74,14 @@ static hob_str filled_up(hob_web_request *r) {
     return all.p ? all : body;
 }
 
-static void drop_tools(void *tools) {
-    hob_agui_tools_destroy(tools);
-}
-
-/* Tools of the client that the session does not have yet; a name that is taken stays what it is. */
-static int add_tools(visit *v, hob_error *err) {
-    hob_agui_tools *tools = NULL;
-    size_t added = 0;
-    if (!hob_agui_input_tool_count(v->in)) return HOB_OK;
+/* What the input brings is all that there is of the client's; a name that is taken stays what it is. */
+static int offer_tools(visit *v, hob_error *err) {
+    hob_agui_tools *tools;
     int rc = hob_agui_tools_create(v->in, &tools, err);
-    for (size_t i = 0; rc >= 0 && i < hob_agui_tools_count(tools); i++) {
-        rc = hob_session_add_tool(v->s, hob_agui_tools_at(tools, i), err);
-        added += rc >= 0;
-        if (rc == HOB_EEXIST) rc = HOB_OK;
-    }
-    if (added) /* those stay the session's, also when one after them was refused */
-        hob_room_give(v->room, tools, drop_tools);
-    else
-        hob_agui_tools_destroy(tools);
+    if (rc < 0) return rc;
+    rc = hob_session_offer_tools(v->s, hob_agui_tools_at(tools, 0), hob_agui_tools_count(tools),
+                                 err);
+    hob_agui_tools_destroy(tools);
     return rc;
 }
 
@@ -131,9 +120,11 @@ static int look(visit *v, hob_error *err) {
     v->last = (uint64_t)n;
     v->was_running = hob_session_is_running(v->s) > 0;
     v->was_parked = hob_session_is_parked(v->s) > 0;
+    v->was_paused = hob_session_is_paused(v->s) > 0;
     rc = hob_session_history(v->s, &v->history, err);
     if (rc >= 0) rc = hob_session_pending_confirmations(v->s, &v->asked, err);
     if (rc >= 0) rc = hob_session_pending_calls(v->s, &v->calls, err);
+    if (rc >= 0) rc = hob_session_under_way(v->s, &v->begun, err);
     return rc;
 }
 
@@ -182,21 +173,49 @@ static int say_prompt(visit *v, hob_error *err) {
     return rc;
 }
 
+/* What makes a run go on: the steps, and a word to one that is paused. */
+static int go_on(visit *v, bool unpause, hob_error *err) {
+    if (hob_agui_plan_todo(v->plan) == HOB_AGUI_DO_ANSWER &&
+        !hob_caller_may(hob_web_caller(v->r), HOB_RIGHT_APPROVE))
+        return hob_fail(err, HOB_EACCES, 0, "this token has no right to answer approvals: approve");
+    int rc = hob_room_begin(v->room, hob_web_caller(v->r), err);
+    if (rc < 0) return rc;
+    rc = take_steps(v, err);
+    if (rc >= 0 && unpause) rc = hob_session_resume(v->s, err);
+    if (rc < 0) hob_room_unbegin(v->room);
+    return unpause && rc == HOB_EIDLE ? HOB_OK : rc; /* somebody else said so meanwhile */
+}
+
+static bool has_policy(const visit *v) {
+    char word[32];
+    return hob_json_field(hob_agui_input_forwarded_props(v->in), "when_busy", word, sizeof word) >
+           0;
+}
+
+/* Approvals are taken meanwhile and count later; a prompt only if it says how. */
+static int act_paused(visit *v, hob_error *err) {
+    bool answers = hob_agui_plan_todo(v->plan) == HOB_AGUI_DO_ANSWER;
+    switch (hob_agui_plan_pause(v->plan)) {
+    case HOB_AGUI_PAUSE_STAY: return answers ? go_on(v, false, err) : HOB_OK;
+    case HOB_AGUI_PAUSE_GO_ON: return go_on(v, true, err);
+    case HOB_AGUI_PAUSE_GIVE_UP: return hob_session_cancel(v->s, HOB_QUEUED_RETURN, err);
+    }
+    return HOB_OK;
+}
+
 static int act(visit *v, hob_error *err) {
     hob_agui_todo todo = hob_agui_plan_todo(v->plan);
     int rc = HOB_OK;
+    if (v->was_paused && !(todo == HOB_AGUI_DO_PROMPT && has_policy(v))) return act_paused(v, err);
     switch (todo) {
     case HOB_AGUI_DO_NOTHING:
     case HOB_AGUI_DO_ASK_AGAIN: return HOB_OK;
-    case HOB_AGUI_DO_PROMPT: rc = take_steps(v, err); return rc < 0 ? rc : say_prompt(v, err);
+    case HOB_AGUI_DO_PROMPT:
+        rc = take_state(v, err);
+        if (rc >= 0) rc = take_steps(v, err);
+        return rc < 0 ? rc : say_prompt(v, err);
     case HOB_AGUI_DO_UPDATE:
-    case HOB_AGUI_DO_ANSWER:
-        if (todo == HOB_AGUI_DO_ANSWER && !hob_caller_may(hob_web_caller(v->r), HOB_RIGHT_APPROVE))
-            return hob_fail(err, HOB_EACCES, 0,
-                            "this token has no right to answer approvals: approve");
-        rc = hob_room_begin(v->room, hob_web_caller(v->r), err);
-        if (rc >= 0 && (rc = take_steps(v, err)) < 0) hob_room_unbegin(v->room);
-        return rc;
+    case HOB_AGUI_DO_ANSWER: return go_on(v, false, err);
     }
     return rc;
 }
@@ -230,10 +249,15 @@ static int snapshot_state(visit *v, hob_agui_stream *st, hob_error *err) {
     return rc;
 }
 
-static int show_asked(visit *v, hob_agui_stream *st, hob_error *err) {
+/* How things stood before the events that follow: who is at work, what waits for people. */
+static int show_standing(visit *v, hob_agui_stream *st, hob_error *err) {
+    hob_agui_view *view = hob_agui_stream_view(st);
     int rc = HOB_OK;
+    for (size_t i = 0; rc >= 0 && i < hob_page_count(v->begun); i++)
+        rc = hob_agui_view_began(view, hob_page_row(v->begun, i), err);
     for (size_t i = 0; rc >= 0 && i < hob_page_count(v->asked); i++)
-        rc = hob_agui_view_asked(hob_agui_stream_view(st), hob_page_row(v->asked, i), err);
+        rc = hob_agui_view_asked(view, hob_page_row(v->asked, i), err);
+    if (v->was_paused) hob_agui_view_paused(view);
     return rc;
 }
 
@@ -248,9 +272,9 @@ typedef enum follow { FOLLOW_RUN, ASK_PEOPLE, NOTHING_MORE } follow;
 static void answer(visit *v, hob_agui_stream *st, int rc, follow how, const hob_error *why) {
     hob_agui_session *wire = hob_agui_stream_wire(st);
     hob_error err;
-    if (rc >= 0 && how == ASK_PEOPLE) {
-        rc = show_asked(v, st, &err);
-        if (rc >= 0) rc = hob_agui_view_park(hob_agui_stream_view(st), &err);
+    if (rc >= 0 && how != NOTHING_MORE) {
+        rc = show_standing(v, st, &err);
+        if (rc >= 0 && how == ASK_PEOPLE) rc = hob_agui_view_park(hob_agui_stream_view(st), &err);
         why = &err;
     }
     if (rc >= 0 && how == NOTHING_MORE) hob_agui_run_finish(wire, HOB_STR_NULL, NULL);
@@ -261,11 +285,19 @@ static void answer(visit *v, hob_agui_stream *st, int rc, follow how, const hob_
     hob_agui_stream_answer(st, v->r, goes_on ? hob_str_z(v->id) : HOB_STR_NULL, v->last);
 }
 
-static void answer_run(visit *v) {
+/* Of a run at rest that nothing was said to, nothing will come. */
+static follow what_follows(const visit *v) {
     hob_agui_todo todo = hob_agui_plan_todo(v->plan);
+    bool ignored = todo == HOB_AGUI_DO_ASK_AGAIN || todo == HOB_AGUI_DO_NOTHING;
+    if (v->was_paused && todo == HOB_AGUI_DO_PROMPT) ignored = !has_policy(v);
+    if (v->was_paused && hob_agui_plan_pause(v->plan)) ignored = false;
+    if (todo == HOB_AGUI_DO_NOTHING && !v->was_running) return NOTHING_MORE;
+    return ignored && v->was_parked ? ASK_PEOPLE : FOLLOW_RUN;
+}
+
+static void answer_run(visit *v) {
     hob_agui_stream *st;
     hob_error err;
-    follow how = FOLLOW_RUN;
     int rc = hob_agui_stream_create(hob_api_hub(v->r), v->in, encoding_of(v->r), &st, &err);
     if (rc < 0) {
         hob_web_fail_hob(v->r, rc, &err);
@@ -273,9 +305,7 @@ static void answer_run(visit *v) {
     }
     if (hob_agui_plan_lost(v->plan)) rc = snapshot_messages(v, st, &err);
     if (rc >= 0) rc = snapshot_state(v, st, &err);
-    if (todo == HOB_AGUI_DO_ASK_AGAIN) how = ASK_PEOPLE;
-    if (todo == HOB_AGUI_DO_NOTHING && !v->was_running) how = NOTHING_MORE;
-    answer(v, st, rc, how, &err);
+    answer(v, st, rc, what_follows(v), &err);
 }
 
 static void leave(visit *v) {
@@ -283,6 +313,7 @@ static void leave(visit *v) {
     hob_page_destroy(v->history);
     hob_page_destroy(v->asked);
     hob_page_destroy(v->calls);
+    hob_page_destroy(v->begun);
     if (v->room) hob_hub_leave(v->room);
     hob_agui_input_destroy(v->in);
 }
@@ -295,10 +326,9 @@ void hob_agui_route_run(hob_web_request *r) {
     const char *agent = hob_agui_agent_of(r);
     if (!agent || !(v.in = read_input(r, hob_web_body(r)))) return;
     if (enter_thread(&v, agent)) {
-        int rc = add_tools(&v, &err);
-        if (rc >= 0) rc = look(&v, &err);
+        int rc = look(&v, &err);
         if (rc >= 0) rc = hob_agui_plan_create(v.in, v.history, v.asked, v.calls, &v.plan, &err);
-        if (rc >= 0 && hob_agui_plan_todo(v.plan) == HOB_AGUI_DO_PROMPT) rc = take_state(&v, &err);
+        if (rc >= 0) rc = offer_tools(&v, &err);
         if (rc >= 0) rc = act(&v, &err);
         if (rc >= 0)
             answer_run(&v);
@@ -318,7 +348,11 @@ static int look_from_outside(visit *v, const hob_page *row, hob_error *err) {
     v->last = (uint64_t)n;
     v->was_parked = !strcmp(state, "parked");
     v->was_running = v->was_parked || !strcmp(state, "running");
-    return hob_runtime_pending_confirmations(hob_api_runtime(v->r), v->id, &v->asked, err);
+    int rc = hob_runtime_pending_confirmations(hob_api_runtime(v->r), v->id, &v->asked, err);
+    if (rc >= 0 && v->was_running)
+        rc = hob_runtime_under_way(hob_api_runtime(v->r), v->id, &v->begun, err);
+    v->was_paused = rc >= 0 && v->was_parked && !hob_page_count(v->asked);
+    return rc;
 }
 
 /* Looking takes the session from nobody. Only what is unfinished and nobody's is opened: if it was a server's, it goes
@@ -356,10 +390,9 @@ void hob_agui_route_connect(hob_web_request *r) {
         leave(&v);
         return;
     }
-    bool parked = v.was_parked && hob_page_count(v.asked);
+    bool parked = v.was_parked && (v.was_paused || hob_page_count(v.asked));
     rc = snapshot_messages(&v, st, &err);
     if (rc >= 0) rc = snapshot_state(&v, st, &err);
-    if (rc >= 0 && v.was_running && !parked) rc = show_asked(&v, st, &err);
     answer(&v, st, rc, parked ? ASK_PEOPLE : v.was_running ? FOLLOW_RUN : NOTHING_MORE, &err);
     leave(&v);
 }

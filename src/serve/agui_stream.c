@@ -145,12 +145,13 @@ static void begin(void *user) {
     if (s->id[0]) s->feed = hob_feed_create(s->hub, &o);
 }
 
+/* And everything that led to it was read. */
 static bool is_parked(hob_agui_stream *s) {
     hob_room *room = hob_hub_peek(s->hub, NULL, hob_str_z(s->id));
     if (!room) return true; /* it was let go of: nothing but people can go on with it */
-    bool yes = hob_session_is_parked(hob_room_session(room)) > 0;
+    uint64_t at = hob_session_parked_at(hob_room_session(room));
     hob_hub_leave(room);
-    return yes;
+    return at && hob_feed_cursor(s->feed) >= at;
 }
 
 static void give_up(hob_agui_stream *s, const char *message, int code) {

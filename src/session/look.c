@@ -229,6 +229,21 @@ int hob_session_history(hob_session *s, hob_page **out, hob_error *err) {
     return look(s, start_history, out, err);
 }
 
+void hob_page_add_under_way(hob_page *p, const hob_working *agents, const hob_kids *kids) {
+    for (size_t i = 0; i < agents->n; i++) hob_page_add(p, agents->at[i]->json);
+    for (size_t i = 0; i < kids->n; i++)
+        if (kids->at[i]->open && kids->at[i]->started) hob_page_add(p, kids->at[i]->started->json);
+}
+
+static void start_under_way(hob_op *op) {
+    hob_page_add_under_way(page_of(op), &op->s->view->working, &op->s->view->kids);
+    hob_op_done(op, HOB_OK, NULL);
+}
+
+int hob_session_under_way(hob_session *s, hob_page **out, hob_error *err) {
+    return look(s, start_under_way, out, err);
+}
+
 static bool on_path(const hob_history *h, size_t node, size_t *at) {
     while (*at < h->npath && h->path[*at] < node) (*at)++;
     return *at < h->npath && h->path[*at] == node;

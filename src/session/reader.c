@@ -174,6 +174,7 @@ void hob_session_publish(hob_session *s) {
     pthread_mutex_lock(&rt->lock);
     s->pub.running = hob_session_active(s) && !s->left_alone;
     s->pub.parked = hob_session_parked(s) && s->durable == s->view->last_seq;
+    s->pub.parked_at = s->pub.parked ? s->durable : 0;
     s->pub.paused = hob_run_active(&s->run) && hob_run_held(&s->run);
     s->pub.settled = settled(s);
     s->pub.failed = s->failed != 0;

@@ -329,9 +329,10 @@ struct hob_session {
     /* protected by rt->lock: what other threads may ask without waiting */
     struct {
         bool running, parked, paused, failed;
-        bool settled; /* nothing will happen by itself */
-        bool leaving; /* no call may begin, and those that wait come back */
-        bool gone;    /* let go of; to be freed */
+        uint64_t parked_at; /* the event that it is parked with; 0 = it is not */
+        bool settled;       /* nothing will happen by itself */
+        bool leaving;       /* no call may begin, and those that wait come back */
+        bool gone;          /* let go of; to be freed */
     } pub;
     unsigned callers; /* calls under way */
     /* effects */
@@ -467,6 +468,7 @@ void hob_page_set_next(hob_page *p, hob_str next);
 void hob_page_add_session(hob_page *p, const hob_store_session *row);
 void hob_page_add_run(hob_page *p, const hob_store_run *row);
 void hob_page_add_history(hob_page *p, const hob_history *h); /* look.c */
+void hob_page_add_under_way(hob_page *p, const hob_working *agents, const hob_kids *kids);
 /* manage.c */
 int hob_tenant_take(const hob_tenant *given, hob_str *app, hob_str *user, hob_error *err);
 int hob_session_say_matches(hob_str prefix, int n, hob_error *err); /* none, or too many */

@@ -19,6 +19,8 @@ typedef struct looking {
     hob_str run;       /* whose spans; "" = all */
     hob_event **asked; /* requests without an answer so far; references */
     size_t nasked, cap;
+    hob_working agents;
+    hob_kids kids;
 } looking;
 
 static void read_page(looking *l);
@@ -132,14 +134,14 @@ static void ask(looking *l, hob_event *e) {
     l->asked[l->nasked++] = hob_event_ref(e);
 }
 
-/* Those of one call (call given), or of a run that is over. */
-static void forget(looking *l, hob_str call, hob_str run) {
+/* Those of one call, or ("") all of them. */
+static void forget(looking *l, hob_str call) {
     size_t kept = 0;
     char id[160];
     for (size_t i = 0; i < l->nasked; i++) {
         hob_event *e = l->asked[i];
         hob_event_field(e, "call", id, sizeof id);
-        if (call.n ? hob_str_eqz(call, id) : hob_str_eq(run, e->run_id))
+        if (!call.n || hob_str_eqz(call, id))
             hob_event_unref(e);
         else
             l->asked[kept++] = e;
@@ -147,12 +149,14 @@ static void forget(looking *l, hob_str call, hob_str run) {
     l->nasked = kept;
 }
 
+/* A run that was interrupted goes on with its questions. */
 static int fold_asked(looking *l, hob_event *e, const hob_json *data, hob_error *err) {
     (void)err;
     if (e->type == HOB_EVENT_APPROVAL_REQUESTED) ask(l, e);
-    if (e->type == HOB_EVENT_APPROVAL_RESOLVED)
-        forget(l, hob_json_get_str(data, "call"), HOB_STR_NULL);
-    if (e->type == HOB_EVENT_RUN_FINISHED) forget(l, HOB_STR_NULL, e->run_id);
+    if (e->type == HOB_EVENT_APPROVAL_RESOLVED) forget(l, hob_json_get_str(data, "call"));
+    if (e->type == HOB_EVENT_RUN_FINISHED &&
+        !hob_str_eqz(hob_json_get_str(data, "status"), "interrupted"))
+        forget(l, HOB_STR_NULL);
     return HOB_OK;
 }
 
@@ -186,5 +190,26 @@ int hob_runtime_pending_confirmations(hob_runtime *rt, const char *id, hob_page 
     int rc = look(rt, id, &l, out, err);
     for (size_t i = 0; i < l.nasked; i++) hob_event_unref(l.asked[i]);
     hob_free(l.asked);
+    return rc;
+}
+
+/* ---- what is under way -------------------------------------------------------------------------------------- */
+
+static int fold_under_way(looking *l, hob_event *e, const hob_json *data, hob_error *err) {
+    (void)err;
+    hob_working_apply(&l->agents, e);
+    hob_kids_apply(&l->kids, e, data);
+    return HOB_OK;
+}
+
+static void finish_under_way(looking *l) {
+    hob_page_add_under_way(l->page, &l->agents, &l->kids);
+}
+
+int hob_runtime_under_way(hob_runtime *rt, const char *id, hob_page **out, hob_error *err) {
+    looking l = {.fold = fold_under_way, .finish = finish_under_way};
+    int rc = look(rt, id, &l, out, err);
+    hob_working_finish(&l.agents);
+    hob_kids_finish(&l.kids);
     return rc;
 }

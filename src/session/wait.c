@@ -158,6 +158,13 @@ int hob_session_is_parked(hob_session *s) {
     return look(s, &s->pub.parked);
 }
 
+uint64_t hob_session_parked_at(hob_session *s) {
+    pthread_mutex_lock(&s->rt->lock);
+    uint64_t seq = s->pub.parked_at;
+    pthread_mutex_unlock(&s->rt->lock);
+    return seq;
+}
+
 int hob_session_is_paused(hob_session *s) {
     return look(s, &s->pub.paused);
 }

@@ -17,6 +17,7 @@ typedef struct entry {
     hob_list link;
     bool marked;
     bool lasting; /* its texts are constants */
+    bool guest;
 } entry;
 
 struct hob_tools {
@@ -157,6 +158,14 @@ int hob_tools_add_lasting(hob_tools *t, const hob_tool *tool, hob_error *err) {
     return add(t, tool, true, err);
 }
 
+int hob_tools_add_guest(hob_tools *t, const hob_tool *tool, hob_error *err) {
+    int r = add(t, tool, false, err);
+    if (r < 0) return r;
+    entry *e = hob_map_get(t->by_name, hob_str_z(tool->name));
+    e->guest = true;
+    return HOB_OK;
+}
+
 int hob_tools_remove(hob_tools *t, hob_str name) {
     entry *e = hob_map_take(t->by_name, name);
     if (!e) return HOB_ENOENT;
@@ -165,6 +174,13 @@ int hob_tools_remove(hob_tools *t, hob_str name) {
     free_entry(e);
     t->version++;
     return HOB_OK;
+}
+
+void hob_tools_drop_guests(hob_tools *t) {
+    HOB_LIST_EACH_SAFE (it, &t->entries) {
+        const entry *e = HOB_CONTAINER(it, entry, link);
+        if (e->guest) hob_tools_remove(t, hob_str_z(e->tool.name));
+    }
 }
 
 /* ---- looking ------------------------------------------------------------------------------- */

@@ -24,6 +24,9 @@ void hob_tools_destroy(hob_tools *t);
 int hob_tools_add(hob_tools *t, const hob_tool *tool, hob_error *err);
 /* The same for a tool whose texts are constants of the program: nothing is copied. */
 int hob_tools_add_lasting(hob_tools *t, const hob_tool *tool, hob_error *err);
+/* A guest: gone with the next hob_tools_drop_guests. */
+int hob_tools_add_guest(hob_tools *t, const hob_tool *tool, hob_error *err);
+void hob_tools_drop_guests(hob_tools *t);
 int hob_tools_remove(hob_tools *t, hob_str name); /* not while a call of it is under way */
 const hob_tool *hob_tools_find(const hob_tools *t, hob_str name); /* borrowed; NULL if absent */
 /* Tools that the policy does not offer are neither found nor told of, also those added later. Holds a reference. */

@@ -7,7 +7,7 @@ set -u
 judge="$HOB_SOURCE_DIR/../shared/oracles/agui"
 work="$HOB_BINARY_DIR/oracle/agui"
 desk="$HOB_BINARY_DIR/oracle/agui_serve"
-scenarios=text,unicode,history,multimodal-input,tool-frontend,interrupt-cancel,interrupt-uncovered
+scenarios=text,unicode,history,multimodal-input,tool-frontend,interrupt-resolve,interrupt-cancel,interrupt-uncovered
 scenarios=$scenarios,reasoning,error,abort,cancel,same-thread-overlap,malformed,tolerance,http-methods,cors
 scenarios=$scenarios,capabilities,connect
 
@@ -37,6 +37,8 @@ cat >"$desk/script.json" <<'SCRIPT'
  {"when":{"user":{"prefix":"@echo "}},"reply":[{"text":"{{rest}}"}]},
  {"when":{"user":{"prefix":"@frontend"},"step":1},"reply":[{"tool":"confirm_order","args":{"sku":"a"}}]},
  {"when":{"tool":"confirm_order"},"reply":[{"text":"the client said {{result}}"}]},
+ {"when":{"user":{"prefix":"@interrupt 2"},"step":1},
+  "reply":[{"tool":"write","args":{"path":"a","content":"1"}},{"tool":"write","args":{"path":"b","content":"2"}}]},
  {"when":{"user":{"prefix":"@interrupt"},"step":1},"reply":[{"tool":"write","args":{"path":"a","content":"1"}}]},
  {"when":{"user":{"prefix":"@interrupt"},"failed":true},"reply":[{"text":"denied"}]},
  {"when":{"user":{"prefix":"@interrupt"}},"reply":[{"text":"approved"}]},

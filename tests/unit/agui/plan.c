@@ -323,6 +323,54 @@ static void test_agui_plan__an_answer_is_a_verdict(void **state) {
     serve_finish(&v);
 }
 
+static void test_agui_plan__questions_are_answered_in_any_order_also_some_of_them(void **state) {
+    (void)state;
+    server v;
+    hob_agui_step step;
+    serve_init(&v,
+               "{'rules':[{'when':{'step':1},'reply':[{'tool':'bash','args':{'command':'a'}},"
+               "{'tool':'bash','args':{'command':'b'}}]}]}",
+               NULL);
+    ask(&v, "'messages':[{'id':'u','role':'user','content':'go'}]");
+    carry_out(&v);
+#define YES(id) "{'interruptId':'" id "','status':'resolved','payload':{'approved':true}}"
+    assert_int_equal(ask(&v, "'messages':[],'resume':[" YES("m4.1") "," YES("m4.0") "]"),
+                     HOB_AGUI_DO_ANSWER);
+    assert_int_equal(hob_agui_plan_step_count(v.plan), 2);
+    assert_int_equal(ask(&v, "'messages':[],'resume':[" YES("m4.1") "]"), HOB_AGUI_DO_ANSWER);
+    assert_int_equal(hob_agui_plan_step_count(v.plan), 1);
+    assert_ok(hob_agui_plan_step(v.plan, 0, &step), err);
+    assert_str(step.call, "m4.1");
+    assert_int_equal(ask(&v, "'messages':[],'resume':[" YES("m4.2") "]"), HOB_AGUI_DO_ASK_AGAIN);
+    serve_finish(&v);
+}
+
+static void test_agui_plan__a_paused_run_goes_on_or_is_given_up(void **state) {
+    (void)state;
+    static const struct {
+        const char *entry;
+        hob_agui_pause pause;
+    } cases[] = {
+        {"", HOB_AGUI_PAUSE_STAY},
+        {"{'interruptId':'hob:paused','status':'resolved'}", HOB_AGUI_PAUSE_GO_ON},
+        {"{'interruptId':'hob:paused','status':'resolved','payload':{'approved':true}}",
+         HOB_AGUI_PAUSE_GO_ON},
+        {"{'interruptId':'hob:paused','status':'resolved','payload':{'approved':false}}",
+         HOB_AGUI_PAUSE_STAY},
+        {"{'interruptId':'hob:paused','status':'cancelled'}", HOB_AGUI_PAUSE_GIVE_UP},
+    };
+    server v;
+    serve_init(&v, echo, NULL);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(cases); i++) {
+        char members[200];
+        snprintf(members, sizeof members, "'messages':[],'resume':[%s]", cases[i].entry);
+        assert_int_equal(ask(&v, members), HOB_AGUI_DO_NOTHING);
+        assert_int_equal(hob_agui_plan_pause(v.plan), cases[i].pause);
+        assert_int_equal(hob_agui_plan_warning_count(v.plan), 0);
+    }
+    serve_finish(&v);
+}
+
 static void test_agui_plan__anything_but_yes_is_no(void **state) {
     (void)state;
     static const char *const entries[] = {
@@ -394,6 +442,8 @@ int main(void) {
         cmocka_unit_test(test_agui_plan__results_of_the_client_start_one_run),
         cmocka_unit_test(test_agui_plan__a_failed_tool_and_a_word_beside_it),
         cmocka_unit_test(test_agui_plan__an_answer_is_a_verdict),
+        cmocka_unit_test(test_agui_plan__questions_are_answered_in_any_order_also_some_of_them),
+        cmocka_unit_test(test_agui_plan__a_paused_run_goes_on_or_is_given_up),
         cmocka_unit_test(test_agui_plan__anything_but_yes_is_no),
         cmocka_unit_test(test_agui_plan__an_approval_is_not_passed_over),
         cmocka_unit_test(test_agui_plan__state_is_an_object),

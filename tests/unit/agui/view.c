@@ -215,6 +215,31 @@ static void test_agui_view__approvals_are_interrupts(void **state) {
     close_view();
 }
 
+/* What began before the run on the wire is there in it, and so is that the run is paused. */
+static void test_agui_view__a_paused_run_is_an_interrupt(void **state) {
+    (void)state;
+    open_view(NULL);
+    static const char row[] =
+        "{\"v\":1,\"seq\":3,\"ts\":\"1970-01-01T00:00:00.000Z\",\"type\":\"agent_started\","
+        "\"session_id\":\"s\",\"data\":{\"agent\":\"writer\"}}";
+    assert_ok(hob_agui_view_began(v, hob_str_z(row), &err), err);
+    assert_int_equal(hob_agui_view_began(v, HOB_STR("{}"), &err) < 0, 1);
+    feed("run_paused", "{}");
+    assert_int_equal(hob_agui_view_waiting(v), 1);
+    feed("run_resumed", "{}");
+    assert_int_equal(hob_agui_view_waiting(v), 0);
+    hob_agui_view_paused(v);
+    hob_buf_reset(&wire.lines);
+    assert_ok(hob_agui_view_park(v, &err), err);
+    wire_is(
+        "{'type':'STEP_FINISHED','stepName':'writer'}\n"
+        "{'type':'RUN_FINISHED','threadId':'t','runId':'r','outcome':{'type':'interrupt',"
+        "'interrupts':[{'id':'hob:paused','reason':'hob:paused','message':'The run is paused. Go "
+        "on with it?','responseSchema':{'type':'object','properties':{'approved':{'type':"
+        "'boolean'}}}}]}}\n");
+    close_view();
+}
+
 static void test_agui_view__ends_say_how_it_ended(void **state) {
     (void)state;
     static const struct {
@@ -517,6 +542,7 @@ int main(void) {
         cmocka_unit_test(test_agui_view__words_of_others_are_user_messages),
         cmocka_unit_test(test_agui_view__an_answer_that_broke_off_makes_it_stale),
         cmocka_unit_test(test_agui_view__approvals_are_interrupts),
+        cmocka_unit_test(test_agui_view__a_paused_run_is_an_interrupt),
         cmocka_unit_test(test_agui_view__ends_say_how_it_ended),
         cmocka_unit_test(test_agui_view__a_receipt_leaves_the_call_to_the_client),
         cmocka_unit_test(test_agui_view__images_in_results_are_parts),

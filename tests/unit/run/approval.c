@@ -82,25 +82,80 @@ static void test_run_approval__refused_without_a_word(void **state) {
     sim_finish(&s);
 }
 
-static void test_run_approval__one_question_at_a_time_in_order(void **state) {
+/* Answered in any order; the calls keep theirs. */
+static void test_run_approval__questions_of_one_answer_are_asked_together(void **state) {
     (void)state;
     sim s;
-    start(&s, "look:a bash:b bash:c");
+    start(&s, "look:a bash:b look:c bash:d");
     sim_log(&s);
+    assert_int_equal(sim_verdict(&s, "m3.1", true, ""), HOB_EEXIST); /* not yet */
     sim_ok(&s, "m3.0");
-    assert_int_equal(sim_verdict(&s, "m3.2", true, ""), HOB_EEXIST);
+    sim_verdict(&s, "m3.3", true, "");
+    assert_true(hob_run_parked(&s.run));
+    sim_verdict(&s, "m3.1", false, "no");
+    sim_ok(&s, "m3.2");
+    assert_log(&s, "10 tool_finished m3.0 ok 'ok'\n"
+                   "11 approval_requested m3.1 bash\n"
+                   "12 approval_requested m3.3 bash\n"
+                   "13 approval_resolved m3.3 true user\n"
+                   "14 approval_resolved m3.1 false user\n"
+                   "15 tool_finished m3.1 denied 'denied: no'\n"
+                   "16 tool_started m3.2 look read_only\n"
+                   "17 tool_finished m3.2 ok 'ok'\n"
+                   "18 tool_started m3.3 bash unsafe\n");
+    sim_finish(&s);
+}
+
+static void test_run_approval__the_first_call_runs_while_the_second_waits(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a bash:b");
+    sim_log(&s);
+    sim_verdict(&s, "m3.0", true, "");
+    assert_false(hob_run_parked(&s.run));
+    sim_ok(&s, "m3.0");
+    assert_true(hob_run_parked(&s.run));
     sim_verdict(&s, "m3.1", true, "");
-    sim_ok(&s, "m3.1");
-    sim_verdict(&s, "m3.2", false, "no");
-    assert_log(&s, "9 tool_finished m3.0 ok 'ok'\n"
-                   "10 approval_requested m3.1 bash\n"
-                   "11 approval_resolved m3.1 true user\n"
-                   "12 tool_started m3.1 bash unsafe\n"
-                   "13 tool_finished m3.1 ok 'ok'\n"
-                   "14 approval_requested m3.2 bash\n"
-                   "15 approval_resolved m3.2 false user\n"
-                   "16 tool_finished m3.2 denied 'denied: no'\n"
-                   "17 model_call_started m17 turn=2\n");
+    assert_log(&s, "9 approval_resolved m3.0 true user\n"
+                   "10 tool_started m3.0 bash unsafe\n"
+                   "11 tool_finished m3.0 ok 'ok'\n"
+                   "12 approval_resolved m3.1 true user\n"
+                   "13 tool_started m3.1 bash unsafe\n");
+    sim_finish(&s);
+}
+
+/* The call at work is lost; the question beside it stays, and is not asked again. */
+static void test_run_approval__a_question_outlives_the_call_before_it(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a bash:b");
+    sim_verdict(&s, "m3.0", true, "");
+    sim_crash(&s, s.n);
+    sim_log(&s);
+    sim_reopen(&s);
+    assert_true(hob_run_parked(&s.run));
+    sim_verdict(&s, "m3.1", true, "");
+    assert_log(&s, "11 run_finished interrupted turns=1 tool_calls=1\n"
+                   "12 run_started run-s1-12 resume continues=run-s1-1\n"
+                   "13 tool_finished m3.0 unknown 'unknown: the program stopped..'\n"
+                   "14 approval_resolved m3.1 true user\n"
+                   "15 tool_started m3.1 bash unsafe\n");
+    sim_finish(&s);
+}
+
+static void test_run_approval__cancelled_questions_are_all_withdrawn(void **state) {
+    (void)state;
+    sim s;
+    start(&s, "bash:a bash:b");
+    sim_log(&s);
+    sim_cancel(&s, HOB_ENDING_CANCEL, HOB_QUEUE_RETURN);
+    assert_log(&s, "9 cancel_requested cancel return\n"
+                   "10 approval_resolved m3.0 false end\n"
+                   "11 tool_finished m3.0 cancelled 'cancelled: the user stopped ..'\n"
+                   "12 approval_resolved m3.1 false end\n"
+                   "13 tool_finished m3.1 cancelled 'cancelled: the user stopped ..'\n"
+                   "14 run_finished cancelled reason=the user stopped it turns=1 tool_calls=0\n"
+                   "15 settled cancelled\n");
     sim_finish(&s);
 }
 
@@ -221,7 +276,10 @@ int main(void) {
         cmocka_unit_test(test_run_approval__is_answered_once),
         cmocka_unit_test(test_run_approval__refused_is_a_result),
         cmocka_unit_test(test_run_approval__refused_without_a_word),
-        cmocka_unit_test(test_run_approval__one_question_at_a_time_in_order),
+        cmocka_unit_test(test_run_approval__questions_of_one_answer_are_asked_together),
+        cmocka_unit_test(test_run_approval__the_first_call_runs_while_the_second_waits),
+        cmocka_unit_test(test_run_approval__a_question_outlives_the_call_before_it),
+        cmocka_unit_test(test_run_approval__cancelled_questions_are_all_withdrawn),
         cmocka_unit_test(test_run_approval__survives_a_crash),
         cmocka_unit_test(test_run_approval__not_asked_yet_when_nobody_is_left),
         cmocka_unit_test(test_run_approval__decided_again_is_no_repetition),

@@ -1,6 +1,7 @@
 /* AG-UI over HTTP: runs, threads, interrupts, the client's tools, coming back. */
 #include "support/check.h"
 #include "support/desk.h"
+#include "support/thread.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,50 +30,7 @@ static int teardown(void **state) {
     return 0;
 }
 
-/* An input with these messages (and further members), ' for ". */
-static const char *input(const char *thread, const char *run, const char *messages,
-                         const char *more) {
-    static char text[4096];
-    snprintf(text, sizeof text,
-             "{'protocolVersion':'1.0','threadId':'%s','runId':'%s','messages':[%s],'context':[],"
-             "'state':{},'forwardedProps':{}%s}",
-             thread, run, messages, more ? more : ",'tools':[]");
-    return text;
-}
-
-#define SAY(id, text) "{'id':'" id "','role':'user','content':'" text "'}"
-
 #define ANSWER "{'id':'m4-0','role':'assistant','content':'hello there'}"
-
-static tail *begin(desk *d, const char *path, const char *body) {
-    tail *t = tail_post(d->port, DESK_TOKEN, path, NULL, body);
-    if (tail_status(t) != 200) fail_msg("%s: %d", path, tail_status(t));
-    return t;
-}
-
-static const char *field(tail *t, const char *path) {
-    static char text[8][512];
-    static unsigned at;
-    char *out = text[at++ % 8];
-    out[0] = 0;
-    hob_json_field(tail_data(t), path, out, sizeof text[0]);
-    return out;
-}
-
-/* The types of all events that follow, "RUN_" and the like left as they are, until the stream ends; the last event stays. */
-static const char *types(tail *t) {
-    static char all[4000];
-    const char *last = "";
-    all[0] = 0;
-    while (tail_next(t)) {
-        const char *type = field(t, "type");
-        if (!strcmp(type, last)) continue; /* pieces */
-        strncat(all, type, sizeof all - strlen(all) - 2);
-        strcat(all, " ");
-        last = type;
-    }
-    return all;
-}
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
