@@ -21,10 +21,10 @@ extern "C" {
 /* X(NAME, name, durable, what it says, fields of data) - docs/events.md is made from this list. */
 #define HOB_EVENTS(X)                                                                              \
     X(SESSION_OPENED, session_opened, 1, "The session was created.",                               \
-      "cwd, version, model?, thinking?, permission_mode?, system_prompt?, agent?, "                \
+      "cwd, version, model?, thinking?, permission_mode?, system_prompt?, agent?, limits?{}, "     \
       "app_name?, user_id?, forked_from?{session, seq}, parent?{session, call?, agent, depth}")    \
     X(CONFIG_CHANGED, config_changed, 1, "A setting that matters for later runs changed.",         \
-      "model?, thinking?, system_prompt?, permission_mode?, agent?, title?")                       \
+      "model?, thinking?, system_prompt?, permission_mode?, agent?, title?, limits?{}")            \
     X(RUN_STARTED, run_started, 1, "A run began. Continuing an interrupted run names it.",         \
       "model, origin(prompt|resume|follow_up|update), continues?, limits{}, carried?{}, "          \
       "traceparent?")                                                                              \

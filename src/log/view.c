@@ -26,7 +26,7 @@ static void make_room(hob_view *v) {
         &v->id,           &v->cwd,           &v->model,           &v->thinking,
         &v->title,        &v->system_prompt, &v->permission_mode, &v->forked_from,
         &v->first_prompt, &v->app_name,      &v->user_id,         &v->parent,
-        &v->agent};
+        &v->agent,        &v->limits};
     if (hob_arena_used(v->arena) < ARENA_MAX / 2) return;
     hob_arena *room = hob_arena_create(ARENA_MAX);
     for (size_t i = 0; i < HOB_ARRAY_LEN(fields); i++) *fields[i] = hob_arena_dup(room, *fields[i]);
@@ -65,6 +65,8 @@ static void change_settings(hob_view *v, const hob_json *data) {
     set(v, &v->permission_mode, data, "permission_mode");
     set(v, &v->system_prompt, data, "system_prompt");
     set(v, &v->agent, data, "agent");
+    const hob_json *limits = hob_json_get(data, "limits");
+    if (hob_json_is(limits, HOB_JSON_OBJECT)) keep(v, &v->limits, hob_json_raw(limits));
 }
 
 static void note_prompt(hob_view *v, const hob_json *data) {

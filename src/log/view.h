@@ -25,6 +25,7 @@ typedef struct hob_view {
     hob_str id, cwd, model, thinking, title, permission_mode, system_prompt;
     hob_str agent; /* by name, of the definitions; "" = hob's own */
     hob_str forked_from;
+    hob_str limits;       /* of each of its runs, as JSON; "" = none of its own */
     hob_str parent;       /* the session it works for, "" = none */
     int depth;            /* of a child: 1 = its parent is nobody's */
     hob_kids kids;        /* those that work for it */

@@ -1,7 +1,7 @@
 #include "log/keep.h"
 
 #if __SIZEOF_POINTER__ == 8
-_Static_assert(sizeof(hob_view) == 400, "a member came to hob_view: keep it below");
+_Static_assert(sizeof(hob_view) == 416, "a member came to hob_view: keep it below");
 _Static_assert(sizeof(hob_kid) == 960, "a member came to hob_kid: keep it below");
 #endif
 
@@ -33,7 +33,8 @@ _Static_assert(sizeof(hob_kid) == 960, "a member came to hob_kid: keep it below"
     X(first_prompt)                                                                                \
     X(app_name)                                                                                    \
     X(user_id)                                                                                     \
-    X(agent)
+    X(agent)                                                                                       \
+    X(limits)
 
 #define KID_INTS(X)                                                                                \
     X(ended_seq)                                                                                   \

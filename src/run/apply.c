@@ -119,12 +119,12 @@ void hob_run_update_clock(hob_run *r, int64_t ts) {
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
-static void read_limits(hob_run *r, const hob_json *l) {
-    r->limits = (hob_limits){.turns = number(l, "turns", 0),
-                             .tokens = number(l, "tokens", 0),
-                             .tool_calls = number(l, "tool_calls", 0),
-                             .ms = number(l, "ms", 0),
-                             .cost_usd = hob_json_get_double(l, "cost_usd", 0)};
+hob_limits hob_limits_read(const hob_json *l) {
+    return (hob_limits){.turns = number(l, "turns", 0),
+                        .tokens = number(l, "tokens", 0),
+                        .tool_calls = number(l, "tool_calls", 0),
+                        .ms = number(l, "ms", 0),
+                        .cost_usd = hob_json_get_double(l, "cost_usd", 0)};
 }
 
 /* Everything that was under way when the process died is lost; what it was is known. */
@@ -157,7 +157,7 @@ static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
     copyz(r->continues, sizeof r->continues, hob_json_get_str(d, "continues"));
     copyz(r->id, sizeof r->id, e->run_id);
     copyz(r->trace, sizeof r->trace, hob_json_get_str(d, "traceparent"));
-    read_limits(r, hob_json_get(d, "limits"));
+    r->limits = hob_limits_read(hob_json_get(d, "limits"));
     end_with(r, HOB_ENDING_NONE, "");
     r->hard = r->refused = false;
     r->fate = HOB_QUEUE_RETURN;

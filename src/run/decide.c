@@ -18,6 +18,15 @@ static void make_run_id(const hob_run *r, char out[64]) {
         snprintf(out, 64, "run-%012llx-%llu", hash, seq);
 }
 
+#define LESS(a, b) (!(b) || ((a) && (a) < (b)) ? (a) : (b))
+hob_limits hob_limits_narrow(hob_limits a, hob_limits b) {
+    return (hob_limits){.turns = LESS(a.turns, b.turns),
+                        .tokens = LESS(a.tokens, b.tokens),
+                        .tool_calls = LESS(a.tool_calls, b.tool_calls),
+                        .ms = LESS(a.ms, b.ms),
+                        .cost_usd = LESS(a.cost_usd, b.cost_usd)};
+}
+
 void hob_say_limits(hob_jsonw *w, const char *key, const hob_limits *l) {
     hob_jsonw_key(w, key);
     hob_jsonw_object(w);

@@ -416,6 +416,8 @@ void hob_say_end(hob_jsonw *w);
 int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, hob_str text,
                    hob_draft *out);
 int hob_say_limit(const hob_run *r, hob_stopper s, hob_draft *out);
+hob_limits hob_limits_read(const hob_json *l);            /* as hob_say_limits writes them */
+hob_limits hob_limits_narrow(hob_limits a, hob_limits b); /* the less of each */
 void hob_say_limits(hob_jsonw *w, const char *key, const hob_limits *l);
 int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin, hob_draft *out);
 int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draft *out);

@@ -52,6 +52,9 @@ void hob_api_delete(hob_web_request *r);
 void hob_api_close(hob_web_request *r);
 void hob_api_fork(hob_web_request *r);
 void hob_api_search(hob_web_request *r);
+/* ---- api_budget.c ---------------------------------------------------------------------------------------------- */
+bool hob_api_budget(hob_web_request *r, const hob_json *body,
+                    hob_session_opts *o); /* false: answered */
 /* ---- api_list.c ------------------------------------------------------------------------------------------------ */
 void hob_api_sessions_live(hob_web_request *r,
                            const hob_page_opts *first); /* the rows that come first */

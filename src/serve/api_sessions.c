@@ -143,12 +143,13 @@ static bool take_mode(hob_web_request *r, const hob_json *body, hob_session_opts
 
 static bool take_wishes(hob_web_request *r, const hob_json *body, wishes *w) {
     static const char *const known[] = {
-        "id",    "title",           "cwd",           "model", "thinking",
-        "agent", "permission_mode", "system_prompt", "state", NULL};
+        "id",    "title",  "cwd", "model", "thinking", "agent", "permission_mode", "system_prompt",
+        "state", "budget", NULL};
     const hob_json *state = hob_json_get(body, "state");
     if (!hob_api_known(r, body, known) || !take_words(r, body, &w->o)) return false;
     if (!hob_api_text(r, body, "title", &w->title)) return false;
-    if (!take_folder(r, body, w) || !take_mode(r, body, &w->o)) return false;
+    if (!take_folder(r, body, w) || !take_mode(r, body, &w->o) || !hob_api_budget(r, body, &w->o))
+        return false;
     if (state) w->o.state = hob_json_raw(state);
     return true;
 }

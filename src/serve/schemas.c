@@ -42,7 +42,11 @@ static const hob_schema schemas[] = {
      " first of them if absent\"},\"model\":{\"type\":\"string\"},\"thinking\":{\"enum\":["
      "\"off\",\"minimal\",\"low\",\"medium\",\"high\",\"xhigh\"]},\"agent\":{\"type\":\"st"
      "ring\"},\"permission_mode\":{\"enum\":[\"plan\",\"ask\",\"accept-edits\",\"yolo\"]},"
-     "\"system_prompt\":{\"type\":\"string\"},\"state\":{\"type\":\"object\"}}}"},
+     "\"system_prompt\":{\"type\":\"string\"},\"state\":{\"type\":\"object\"},\"budget\":{\"type\":"
+     "\"object\",\"description\":\"of each of its runs, for good; at most what the server and the token "
+     "allow\",\"properties\":{\"turns\":{\"type\":\"integer\"},\"tokens\":{\"type\":\"integer\"},"
+     "\"tool_calls\":{\"type\":\"integer\"},\"seconds\":{\"type\":\"number\"},\"cost_usd\":{\"type\":"
+     "\"number\"}}}}}"},
     {"SessionChange",
      "{\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\"},\"model\":{\"ty"
      "pe\":\"string\"},\"thinking\":{\"type\":\"string\"}}}"},

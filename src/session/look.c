@@ -153,6 +153,7 @@ static void start_info(hob_op *op) {
     hob_jsonw_kstr_opt(&r.w, "run_id", hob_str_z(s->run.id));
     hob_jsonw_kint(&r.w, "last_seq", (int64_t)s->durable);
     hob_jsonw_kint(&r.w, "messages", s->view->messages);
+    hob_say_limits(&r.w, "limits", &s->limits);
     write_queue(&r.w, "steering", &s->run.steer);
     write_queue(&r.w, "follow_ups", &s->run.follow);
     hob_jsonw_kint(&r.w, "state_keys", (int64_t)s->view->state.count);

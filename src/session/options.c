@@ -19,7 +19,7 @@ static int check_words(const hob_session_opts *o, hob_error *err) {
     const unsigned known = HOB_SESSION_NO_BUILTIN_TOOLS | HOB_SESSION_CONTEXT_FILES |
                            HOB_SESSION_STEER_AFTER_BATCH | HOB_SESSION_STEER_ALL |
                            HOB_SESSION_FORK | HOB_SESSION_NO_DELEGATION | HOB_SESSION_NO_MEMORY |
-                           HOB_SESSION_KEEP_MODE;
+                           HOB_SESSION_KEEP_MODE | HOB_SESSION_KEEP_LIMITS;
     bool stored = o->choice == HOB_SESSION_OPEN || o->choice == HOB_SESSION_CONTINUE;
     if (o->choice > HOB_SESSION_IN_MEMORY)
         return hob_fail(err, HOB_EINVAL, 0, "there is no choice %d", (int)o->choice);

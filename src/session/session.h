@@ -252,6 +252,7 @@ struct hob_session {
     unsigned flags;
     hob_approver approver;
     hob_limits limits;
+    hob_limits own_limits; /* of its log: they narrow those of whoever opens it */
     hob_policy *policy;
     hob_mode mode;
     char **allow, **deny; /* rules of the caller, for a policy of another mode; NULL = none */

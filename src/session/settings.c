@@ -154,6 +154,22 @@ static void choose_limits(hob_session *s, const hob_config *c) {
     };
 }
 
+/* What is the session's own only narrows; what is said with HOB_SESSION_KEEP_LIMITS becomes its own. */
+static void keep_limits(hob_session *s, const hob_session_opts *o) {
+    hob_arena *a = hob_arena_create(0);
+    const hob_json *own = NULL;
+    if (s->view->limits.n && hob_json_parse(a, s->view->limits, NULL, &own, NULL) >= 0)
+        s->own_limits = hob_limits_read(own);
+    hob_arena_destroy(a);
+    hob_limits said = {.turns = o->max_turns,
+                       .tokens = o->max_tokens,
+                       .tool_calls = o->max_tool_calls,
+                       .ms = o->timeout_ms,
+                       .cost_usd = o->max_cost_usd};
+    if (s->flags & HOB_SESSION_KEEP_LIMITS) s->own_limits = hob_limits_narrow(s->own_limits, said);
+    s->limits = hob_limits_narrow(s->limits, s->own_limits);
+}
+
 static int refuse_missing(const hob_config *c, const char *path, hob_str said, hob_error *err) {
     hob_str source = HOB_STR("");
     hob_config_origin(c, path, &source);
@@ -291,7 +307,10 @@ int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_err
     s->approver = o->approver;
     s->definitions = hob_definitions_ref(o->definitions);
     if (!s->given) s->depth = s->view->depth;
-    if (s->bare) return hob_session_fit_bare(s, err);
+    if (s->bare) {
+        keep_limits(s, o);
+        return hob_session_fit_bare(s, err);
+    }
     int rc = take_callbacks(s, o->callbacks, err);
     if (rc >= 0) rc = take_backend(s, o, err);
     if (rc >= 0) rc = hob_session_choose_agent(s, o, err);
@@ -301,11 +320,26 @@ int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_err
     if (rc >= 0) rc = choose_model(s, o, err);
     if (rc >= 0) rc = hob_session_build_prompt(s, o, err);
     if (rc >= 0 && s->crew) rc = hob_crew_fit(s->crew, err);
+    if (rc >= 0) keep_limits(s, o);
     hob_session_forget_choice(s);
     return rc;
 }
 
 /* ---- what the log must say ----------------------------------------------------------------------------------------- */
+
+static void write_own_limits(const hob_session *s, hob_jsonw *w) {
+    hob_buf own;
+    hob_jsonw text;
+    hob_buf_init(&own, 1024);
+    hob_jsonw_init(&text, &own);
+    hob_jsonw_object(&text);
+    hob_say_limits(&text, "limits", &s->own_limits);
+    hob_jsonw_object_end(&text);
+    hob_str value = hob_str_skip(hob_buf_str(&own), strlen("{\"limits\":"));
+    value.n--;
+    if (value.n > 2 && !hob_str_eq(value, s->view->limits)) hob_jsonw_kraw(w, "limits", value);
+    hob_buf_finish(&own);
+}
 
 static void write_settings(hob_session *s, hob_jsonw *w) {
     const hob_view *v = s->view;
@@ -318,6 +352,7 @@ static void write_settings(hob_session *s, hob_jsonw *w) {
     if (!hob_str_eq(v->system_prompt, system)) hob_jsonw_kstr(w, "system_prompt", system);
     if (!hob_str_eq(v->agent, hob_str_z(s->agent_name)))
         hob_jsonw_kstr(w, "agent", hob_str_z(s->agent_name));
+    write_own_limits(s, w);
 }
 
 static void write_parent(const hob_session *s, hob_jsonw *w) {

@@ -53,7 +53,7 @@ static void add_view(hob_buf *out, const hob_view *from) {
     hob_str *strs[] = {&v.id,           &v.cwd,           &v.model,           &v.thinking,
                        &v.title,        &v.system_prompt, &v.permission_mode, &v.forked_from,
                        &v.first_prompt, &v.app_name,      &v.user_id,         &v.parent,
-                       &v.agent};
+                       &v.agent,        &v.limits};
     for (size_t i = 0; i < HOB_ARRAY_LEN(strs); i++) add_str(out, strs[i]);
     hob_jsonw_init(&w, out);
     hob_state_write(&v.state, HOB_SCOPE_SESSION | HOB_SCOPE_USER | HOB_SCOPE_APP | HOB_SCOPE_TEMP,
