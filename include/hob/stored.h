@@ -70,8 +70,8 @@ enum { HOB_EXPORT_VERSION = 1 };
 
 /* One line of JSON without its newline; negative = stop, which becomes the answer of the call. */
 typedef int (*hob_line_fn)(hob_str line, void *user);
-/* A session and all that worked for it, as lines (docs/export.md). Artifacts and what it shares with others (app: and user:
- * state, memory) are not part of it. `fn` is called on the thread that calls. */
+/* A session and all that worked for it, as lines (docs/export.md), with their artifacts. What it shares with others (app:
+ * and user: state, user: artifacts, memory) is not part of it. `fn` is called on the thread that calls. */
 HOB_API int hob_runtime_export_session(hob_runtime *rt, const char *session, const hob_tenant *of,
                                        hob_line_fn fn, void *user, hob_error *err);
 
@@ -82,8 +82,8 @@ typedef struct hob_import hob_import;
 HOB_API int hob_import_create(hob_runtime *rt, const hob_tenant *into, hob_import **out,
                               hob_error *err);
 HOB_API int hob_import_line(hob_import *im, hob_str line, hob_error *err);
-/* All or nothing. Ids that are taken are replaced: rows {"id","from"?,"parent"?,"events"}, the session first, then its
- * sub-agents. What was under way in it is ended: nothing of an import goes on by itself. */
+/* All or nothing. Ids that are taken are replaced: rows {"id","from"?,"parent"?,"events","artifacts"?}, the session first, then
+ * its sub-agents. What was under way in it is ended: nothing of an import goes on by itself. */
 HOB_API int hob_import_commit(hob_import *im, hob_page **out, hob_error *err);
 HOB_API void hob_import_destroy(hob_import *im);
 

@@ -340,6 +340,11 @@ static void submit(hob_session *s, size_t first, size_t n) {
     ap.nstates = states.n;
     ap.artifacts = artifacts.at;
     ap.nartifacts = artifacts.n;
+    hob_store_copy copy = {.from = hob_str_z(s->forked_from),
+                           .app = hob_str_z(s->app_name),
+                           .user = hob_str_z(s->user_id),
+                           .until_ms = s->forked_ts};
+    if (copy.from.n && !s->submitted) ap.copy = &copy;
     hob_session_fill_row(s->view, ap.session, session_state(s), &row);
     *c = (commit){.s = s, .upto = s->submitted + n};
     s->submitted += n;

@@ -52,6 +52,8 @@ static int look_at(looking *l, hob_str json, hob_error *err) {
     if (rc < 0) return rc;
     l->after = e->seq;
     l->passed = e->entry.n && e->seq > l->entry;
+    if (!l->passed && e->type != HOB_EVENT_RUN_STARTED) /* the next entry's, perhaps */
+        l->s->forked_ts = e->ts;
     if (!l->passed && e->type == HOB_EVENT_STATE_CHANGED) hob_state_fold(&l->state, data);
     hob_event_unref(e);
     return HOB_OK;

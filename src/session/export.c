@@ -4,15 +4,21 @@
  *
  * Each session is as long as its row said when its turn came: one that is being written to is cut there, and whole.
  */
+#include "log/artifact.h"
 #include "session/session.h"
 
-enum { DEPTH_MAX = 64 };
+#include <hob/artifact.h>
+
+enum {
+    DEPTH_MAX = 64,
+    PIECE = 24 << 20 /* bytes of an artifact in a line; in base64 a third more */
+};
 
 typedef struct exporting {
     hob_runtime *rt;
     hob_line_fn fn;
     void *user;
-    int64_t sessions, events;
+    int64_t sessions, events, artifacts;
 } exporting;
 
 static int give(exporting *x, hob_str line, hob_error *err) {
@@ -37,9 +43,10 @@ static int give_head(exporting *x, hob_str id, hob_error *err) {
 }
 
 static int give_end(exporting *x, hob_error *err) {
-    char line[128];
-    int n = snprintf(line, sizeof line, "{\"type\":\"end\",\"sessions\":%lld,\"events\":%lld}",
-                     (long long)x->sessions, (long long)x->events);
+    char line[160];
+    int n = snprintf(line, sizeof line,
+                     "{\"type\":\"end\",\"sessions\":%lld,\"events\":%lld,\"artifacts\":%lld}",
+                     (long long)x->sessions, (long long)x->events, (long long)x->artifacts);
     return give(x, hob_str_n(line, (size_t)n), err);
 }
 
@@ -80,6 +87,93 @@ static int give_events(exporting *x, const char *id, uint64_t last, hob_error *e
     return rc;
 }
 
+/* ---- artifacts ----------------------------------------------------------------------------------------------- */
+
+/* The first line of a version says what it is; those behind it bring what is left of its bytes. */
+static int give_piece(exporting *x, const hob_artifact *a, size_t from, hob_error *err) {
+    hob_str rest = hob_str_skip(hob_artifact_bytes(a), from), meta = hob_artifact_meta(a);
+    hob_buf b;
+    hob_jsonw w;
+    char t[25];
+    hob_buf_init(&b, HOB_EVENT_LINE_MAX);
+    hob_jsonw_init(&w, &b);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "type", from ? HOB_STR("more") : HOB_STR("artifact"));
+    if (!from) {
+        hob_jsonw_kstr(&w, "name", hob_artifact_name(a));
+        hob_jsonw_kint(&w, "version", hob_artifact_version(a));
+        hob_jsonw_kstr_opt(&w, "mime", hob_artifact_mime(a));
+        hob_time_format(hob_artifact_time(a), t);
+        hob_jsonw_kstr(&w, "created", hob_str_n(t, 24));
+        if (meta.n) hob_jsonw_kraw(&w, "meta", meta);
+        hob_jsonw_kint(&w, "size", (int64_t)hob_artifact_bytes(a).n);
+    }
+    hob_jsonw_key(&w, "base64");
+    hob_jsonw_raw(&w, HOB_STR("\""));
+    hob_base64_encode(&b, hob_str_first(rest, PIECE));
+    hob_buf_addz(&b, "\"");
+    hob_jsonw_object_end(&w);
+    int rc = b.err ? hob_fail(err, b.err, 0, "an artifact does not fit a line")
+                   : give(x, hob_buf_str(&b), err);
+    hob_buf_finish(&b);
+    return rc;
+}
+
+static int give_artifact(exporting *x, const hob_artifact_query *q, hob_error *err) {
+    hob_artifact *a;
+    int rc = hob_runtime_artifact_load(x->rt, q, &a, err);
+    if (rc < 0) return rc;
+    size_t at = 0;
+    do {
+        rc = give_piece(x, a, at, err);
+        at += PIECE;
+    } while (rc >= 0 && at < hob_artifact_bytes(a).n);
+    x->artifacts++;
+    hob_artifact_destroy(a);
+    return rc;
+}
+
+static int give_row_of(exporting *x, hob_artifact_query q, const hob_json *row, hob_error *err);
+
+/* Every row of a list: the names of a session, or with a name its versions. */
+static int give_artifacts(exporting *x, hob_artifact_query q, hob_error *err) {
+    hob_arena *a = hob_arena_create(0);
+    int rc = HOB_OK;
+    do {
+        hob_page *page;
+        rc = hob_runtime_artifacts(x->rt, &q, &page, err);
+        if (rc < 0) break;
+        for (size_t i = 0; rc >= 0 && i < hob_page_count(page); i++) {
+            const hob_json *row;
+            rc = hob_json_parse(a, hob_page_row(page, i), NULL, &row, err);
+            if (rc >= 0) rc = give_row_of(x, q, row, err);
+        }
+        q.cursor = hob_arena_dup(a, hob_page_next(page)).p;
+        hob_page_destroy(page);
+    } while (rc >= 0 && *q.cursor);
+    hob_arena_destroy(a);
+    return rc;
+}
+
+/* The user's names are listed, too, and stay where they are. */
+static int give_row_of(exporting *x, hob_artifact_query q, const hob_json *row, hob_error *err) {
+    bool names = !q.name.n;
+    q.name = hob_json_get_str(row, "name");
+    q.version = hob_json_get_int(row, "version", 0);
+    q.cursor = NULL;
+    if (hob_artifact_is_shared(q.name)) return HOB_OK;
+    return names ? give_artifacts(x, q, err) : give_artifact(x, &q, err);
+}
+
+static int give_shelf(exporting *x, const char *id, hob_error *err) {
+    hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
+    q.session = id;
+    q.limit = 1000;
+    return give_artifacts(x, q, err);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------------------------- */
+
 static int give_session(exporting *x, hob_str row, int depth, hob_error *err);
 
 static int give_children(exporting *x, const char *id, int depth, hob_error *err) {
@@ -112,6 +206,7 @@ static int give_session(exporting *x, hob_str row, int depth, hob_error *err) {
         if (!depth) rc = give_head(x, hob_str_z(id), err);
         if (rc >= 0) rc = give_row(x, r, err);
         if (rc >= 0) rc = give_events(x, id, (uint64_t)hob_json_get_int(r, "last_seq", 0), err);
+        if (rc >= 0) rc = give_shelf(x, id, err);
         if (rc >= 0) rc = give_children(x, id, depth + 1, err);
     }
     hob_arena_destroy(a);

@@ -3,7 +3,7 @@
  */
 #include "session/import.h"
 
-enum { PARTS_FIRST = 4, LINES_FIRST = 64, DAY_MS = 24 * 3600 * 1000 };
+enum { PARTS_FIRST = 4, LINES_FIRST = 64 };
 
 int hob_import_create(hob_runtime *rt, const hob_tenant *into, hob_import **out, hob_error *err) {
     hob_str app, user;
@@ -26,6 +26,7 @@ void hob_import_destroy(hob_import *im) {
         hob_view_destroy(im->parts[i].view);
         hob_run_finish(&im->parts[i].run);
         hob_free(im->parts[i].lines);
+        hob_free(im->parts[i].shelf);
     }
     hob_free(im->parts);
     hob_map_destroy(im->ids);
@@ -96,6 +97,12 @@ static int read_session(hob_import *im, const hob_json *o, hob_error *err) {
 static int read_end(hob_import *im, const hob_json *o, hob_error *err) {
     int64_t sessions = hob_json_get_int(o, "sessions", -1);
     int64_t events = hob_json_get_int(o, "events", -1);
+    int64_t artifacts = hob_json_get_int(o, "artifacts", 0);
+    if (im->artifacts != artifacts)
+        return hob_fail(err, HOB_EPARSE, 0,
+                        "it should end after %lld artifacts, and there were %lld: something is "
+                        "missing",
+                        (long long)artifacts, (long long)im->artifacts);
     if (!im->nparts || sessions != (int64_t)im->nparts || events != im->events)
         return hob_fail(err, HOB_EPARSE, 0,
                         "it should end after %lld sessions with %lld events, and there were %zu "
@@ -129,7 +136,7 @@ static int check_event(const hob_import_part *p, const hob_event *e, hob_error *
     if (e->run_id.n && !hob_id_valid(e->run_id))
         return hob_fail(err, HOB_EPARSE, 0, "the run of the event has no id that can be one");
     hob_clock *c = hob_clock_real();
-    if (e->ts > c->wall_ms(c) + DAY_MS)
+    if (e->ts > c->wall_ms(c) + HOB_IMPORT_DAY_MS)
         return hob_fail(err, HOB_EPARSE, 0, "event %llu is of the future",
                         (unsigned long long)e->seq);
     char entry[24];
@@ -260,11 +267,17 @@ static int lay_to_rest(hob_import *im, hob_import_part *p, hob_error *err) {
 static int read_body(hob_import *im, hob_str line, const hob_json *o, hob_error *err) {
     hob_str type = hob_json_get_str(o, "type");
     bool session = hob_str_eqz(type, "session"), end = hob_str_eqz(type, "end");
+    bool artifact = hob_str_eqz(type, "artifact") && im->nparts;
     hob_import_part *p = current(im);
-    if (!session && !end) return read_event(im, line, err);
+    if (im->missing && hob_str_eqz(type, "more")) return hob_import_read_more(im, p, o, err);
+    if (im->missing)
+        return hob_fail(err, HOB_EPARSE, 0, "%zu bytes of the artifact before it are missing",
+                        im->missing);
+    if (!session && !end && !artifact) return read_event(im, line, err);
     if (!is_whole(p))
         return hob_fail(err, HOB_EPARSE, 0, "session %.*s has %zu of its %lld events",
                         HOB_FMT(p->from), p->n, (long long)p->wanted);
+    if (artifact) return hob_import_read_artifact(im, p, o, err);
     return session ? read_session(im, o, err) : read_end(im, o, err);
 }
 

@@ -12,8 +12,9 @@
 
 #include "session/session.h"
 
-enum { HOB_IMPORT_SESSIONS = 10000, HOB_IMPORT_EVENTS = 2000000 };
+enum { HOB_IMPORT_SESSIONS = 10000, HOB_IMPORT_EVENTS = 2000000, HOB_IMPORT_ARTIFACTS = 10000 };
 #define HOB_IMPORT_BYTES ((size_t)1 << 30)
+#define HOB_IMPORT_DAY_MS (24 * 3600 * 1000) /* that clocks may differ */
 
 typedef struct hob_import_part { /* a session */
     hob_str from;                /* its id in the file */
@@ -24,6 +25,8 @@ typedef struct hob_import_part { /* a session */
     size_t n, cap;
     hob_view *view; /* until it is stored */
     hob_run run;
+    hob_store_artifact *shelf; /* import_shelf.c: by name and version */
+    size_t nshelf, shelf_cap;
     uint64_t epoch; /* 0 = not made yet */
 } hob_import_part;
 
@@ -43,11 +46,15 @@ struct hob_import {
     size_t nparts, cap;
     hob_map *ids; /* of the file -> part number + 1 */
     int64_t line;
-    int64_t events;
+    int64_t events, artifacts;
     size_t bytes;
+    size_t missing; /* bytes of the last artifact that are still to come */
 };
 
 void hob_import_keep(hob_import *im, hob_import_part *p, hob_str line);
+/* import_shelf.c: a line {"type":"artifact",…}, whose session is whole, or one with more of its bytes. */
+int hob_import_read_artifact(hob_import *im, hob_import_part *p, const hob_json *o, hob_error *err);
+int hob_import_read_more(hob_import *im, hob_import_part *p, const hob_json *o, hob_error *err);
 /* The line with the ids of here, in the arena; itself, if nothing differs. */
 int hob_import_rewrite(hob_import *im, const hob_import_part *p, hob_str *line, hob_error *err);
 

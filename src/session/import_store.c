@@ -7,7 +7,7 @@
 #include "session/import.h"
 
 #define COMMIT_BYTES ((size_t)64 << 20)
-enum { COMMIT_EVENTS = 20000 };
+enum { COMMIT_EVENTS = 20000, COMMIT_ARTIFACTS = 1000 };
 
 /* ---- calls of the store that are waited for ------------------------------------------------------------------ */
 
@@ -132,7 +132,9 @@ static int store_at_once(hob_import *im, hob_error *err) {
     hob_store_append *all = hob_arena_alloc(im->arena, im->nparts * sizeof *all);
     int rc = HOB_OK;
     for (size_t i = 0; i < im->nparts && rc >= 0; i++) {
-        all[i] = (hob_store_append){.nevents = im->parts[i].n};
+        all[i] = (hob_store_append){.nevents = im->parts[i].n,
+                                    .artifacts = im->parts[i].shelf,
+                                    .nartifacts = im->parts[i].nshelf};
         rc = fill_append(im, &im->parts[i], 0, &all[i], err);
     }
     return rc < 0 ? rc : commit(im, all, im->nparts, err);
@@ -152,10 +154,32 @@ static int store_in_pieces(hob_import *im, const hob_import_part *p, hob_error *
     return rc;
 }
 
-static int store_events(hob_import *im, hob_error *err) {
+static int store_shelf(hob_import *im, const hob_import_part *p, hob_error *err) {
     int rc = HOB_OK;
-    if (im->bytes <= COMMIT_BYTES && im->events <= COMMIT_EVENTS) return store_at_once(im, err);
-    for (size_t i = im->nparts; i-- > 0 && rc >= 0;) rc = store_in_pieces(im, &im->parts[i], err);
+    for (size_t first = 0; first < p->nshelf && rc >= 0;) {
+        hob_store_append a = {.session = hob_str_z(p->id),
+                              .epoch = p->epoch,
+                              .after_seq = p->n,
+                              .artifacts = &p->shelf[first]};
+        size_t bytes = 0;
+        while (first < p->nshelf && a.nartifacts < COMMIT_ARTIFACTS && bytes < COMMIT_BYTES) {
+            bytes += p->shelf[first++].bytes.n;
+            a.nartifacts++;
+        }
+        rc = commit(im, &a, 1, err);
+    }
+    return rc;
+}
+
+static int store_all(hob_import *im, hob_error *err) {
+    int rc = HOB_OK;
+    if (im->bytes <= COMMIT_BYTES && im->events <= COMMIT_EVENTS &&
+        im->artifacts <= COMMIT_ARTIFACTS)
+        return store_at_once(im, err);
+    for (size_t i = im->nparts; i-- > 0 && rc >= 0;) {
+        rc = store_in_pieces(im, &im->parts[i], err);
+        if (rc >= 0) rc = store_shelf(im, &im->parts[i], err);
+    }
     return rc;
 }
 
@@ -183,6 +207,7 @@ static void add_row(hob_page *page, const hob_import_part *p) {
     if (!hob_str_eqz(p->from, p->id)) hob_jsonw_kstr(&w, "from", p->from);
     hob_jsonw_kstr_opt(&w, "parent", p->parent);
     hob_jsonw_kint(&w, "events", (int64_t)p->n);
+    if (p->nshelf) hob_jsonw_kint(&w, "artifacts", (int64_t)p->nshelf);
     hob_jsonw_object_end(&w);
     hob_page_add(page, hob_buf_str(&b));
     hob_buf_finish(&b);
@@ -198,7 +223,7 @@ int hob_import_commit(hob_import *im, hob_page **out, hob_error *err) {
     for (size_t i = 0; i < im->nparts && rc >= 0; i++) rc = choose_id(im, &im->parts[i], err);
     for (size_t i = 0; i < im->nparts && rc >= 0; i++) rc = rewrite(im, &im->parts[i], err);
     for (size_t i = 0; i < im->nparts && rc >= 0; i++) rc = make(im, &im->parts[i], err);
-    if (rc >= 0) rc = store_events(im, err);
+    if (rc >= 0) rc = store_all(im, err);
     let_go(im, rc >= 0);
     if (rc < 0) return rc;
     hob_page *page = hob_page_create();

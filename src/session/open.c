@@ -103,6 +103,7 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     if (s->crew) hob_crew_reset(s->crew);             /* a copy begins with nobody at work */
     int rc = hob_session_apply_options(s, op->o, &e); /* what the original used counts here, too */
     s->forked_seq = original->last_seq;
+    if (!s->forked_ts) s->forked_ts = original->last_ts;
     s->view = hob_view_create();
     hob_run_finish(&s->run);
     hob_run_init(&s->run, hob_str_z(s->id));

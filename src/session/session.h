@@ -248,6 +248,7 @@ struct hob_session {
     hob_store *store;
     char id[129], forked_from[129];
     uint64_t forked_seq;
+    int64_t forked_ts; /* of the last event that counts; 0 = of that one */
     /* options */
     unsigned flags;
     hob_approver approver;

@@ -208,6 +208,7 @@ static int commit(hob_ram *m, hob_store_req *r) {
         for (size_t k = 0; k < a->nstates; k++) hob_ram_put_state(m, &a->states[k]);
         for (size_t k = 0; k < a->nruns; k++) put_run(m, g, &a->runs[k]);
         if (a->snapshot) put_snapshot(g, a->snapshot);
+        if (a->copy) hob_ram_copy_artifacts(m, g, a->copy);
         for (size_t k = 0; k < a->nartifacts; k++) hob_ram_put_artifact(m, g, &a->artifacts[k]);
     }
     for (size_t i = 0; i < r->nchanges; i++) hob_ram_change(m, &r->changes[i]);

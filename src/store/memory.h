@@ -51,6 +51,7 @@ void hob_ram_tenant_destroy(void *tenant);
 /* memory_artifact.c */
 int hob_ram_check_artifacts(hob_ram *m, const hob_store_append *a, hob_error *err);
 void hob_ram_put_artifact(hob_ram *m, hob_ram_log *g, const hob_store_artifact *a);
+void hob_ram_copy_artifacts(hob_ram *m, hob_ram_log *g, const hob_store_copy *c);
 int hob_ram_artifacts(hob_ram *m, hob_store_req *r);
 int hob_ram_claim(hob_ram *m, hob_store_req *r);
 void hob_ram_drop_artifacts(hob_ram *m, const hob_ram_log *g); /* those of a session */

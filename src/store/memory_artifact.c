@@ -116,6 +116,28 @@ void hob_ram_put_artifact(hob_ram *m, hob_ram_log *g, const hob_store_artifact *
         drop_name(s, a->name);
 }
 
+static void copy_shelf(shelf *to, const shelf *from, const hob_store_copy *c) {
+    for (size_t i = 0; i < from->n; i++) {
+        hob_store_artifact a = *from->at[i];
+        if (is_claim(&a) || a.created_ms > c->until_ms) continue;
+        a.app = c->app;
+        a.user = c->user;
+        put(to, &a);
+    }
+}
+
+void hob_ram_copy_artifacts(hob_ram *m, hob_ram_log *g, const hob_store_copy *c) {
+    const hob_ram_log *original = hob_map_get(m->logs, c->from);
+    const hob_store_artifact any = {.app = c->app, .user = c->user, .name = HOB_STR("any")};
+    shelf *to = make_shelf(m, g, &any);
+    size_t at = 0;
+    void *value;
+    hob_str key;
+    while (original && original != g && hob_map_next(m->shelves, &at, &key, &value)) {
+        if (((shelf *)value)->log == original) copy_shelf(to, value, c);
+    }
+}
+
 int hob_ram_check_artifacts(hob_ram *m, const hob_store_append *a, hob_error *err) {
     for (size_t i = 0; i < a->nartifacts; i++) {
         const hob_store_artifact *x = &a->artifacts[i];

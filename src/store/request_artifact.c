@@ -22,9 +22,18 @@ static hob_store_artifact *pack_items(hob_pack *p, const hob_store_artifact *fro
     return to;
 }
 
+static void pack_copy(hob_pack *p, hob_store_append *a) {
+    hob_store_copy *to = hob_pack_bytes(p, a->copy, sizeof(*to), alignof(hob_store_copy));
+    hob_store_copy copy = *a->copy, *c = to ? to : &copy;
+    hob_str *all[] = {&c->from, &c->app, &c->user};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) hob_pack_str(p, all[i]);
+    if (to) a->copy = to;
+}
+
 void hob_store_pack_artifacts(hob_pack *p, hob_store_append *a) {
     hob_store_artifact *to = pack_items(p, a->artifacts, a->nartifacts);
     if (to) a->artifacts = to;
+    if (a->copy) pack_copy(p, a);
 }
 
 hob_store_artifact *hob_store_artifact_dup(const hob_store_artifact *a) {
@@ -80,6 +89,10 @@ static void check_item(hob_store_req *r, const hob_store_artifact *a) {
 void hob_store_check_artifacts(hob_store_req *r, const hob_store_append *a) {
     if (a->nartifacts > HOB_STORE_CLAIM_MAX)
         refuse(r, HOB_ETOOBIG, "too many artifacts in a commit: make several");
+    if (a->copy) {
+        check_tenant(r, a->copy->app, a->copy->user);
+        if (!hob_id_valid(a->copy->from)) refuse(r, HOB_EINVAL, "a copy of no session");
+    }
     for (size_t i = 0; i < a->nartifacts && r->code >= 0; i++) {
         check_item(r, &a->artifacts[i]);
         r->bytes += a->artifacts[i].bytes.n;

@@ -196,8 +196,22 @@ static int put_one(hob_sqlite *s, int64_t session, const hob_store_artifact *a,
     return st && delete_rows(s->conn, st) >= 0 ? 0 : -1;
 }
 
+/* Large ones are shared: a blob stays while anybody names it. */
+static int copy_all(hob_sqlite *s, const hob_store_copy *c, int64_t session) {
+    hob_sqlite_place p = {.session = session, .app = c->app, .user = c->user};
+    hob_sqlite_seat *from;
+    if (hob_sqlite_seat_get(s, c->from, &from) < 0) return -1;
+    if (!from->num) return 0;
+    sqlite3_stmt *st = hob_sqlite_at(s->conn, HOB_SQL_ARTIFACT_COPY, &p);
+    if (!st) return -1;
+    sqlite3_bind_int64(st, 4, from->num);
+    sqlite3_bind_int64(st, 5, c->until_ms);
+    return hob_sqlite_run(st);
+}
+
 int hob_sqlite_put_artifacts(hob_sqlite *s, const hob_store_append *a, int64_t session,
                              const unsigned char **hash) {
+    if (a->copy && copy_all(s, a->copy, session) < 0) return -1;
     if (!a->nartifacts) return 0;
     hob_crash_point("store.artifact.before");
     for (size_t i = 0; i < a->nartifacts; i++) {

@@ -191,6 +191,10 @@
     X(ARTIFACT_PUT, "INSERT OR REPLACE INTO artifact(session, app, user, name, version, mime, "    \
                     "meta, created_ms, size, sum, blob, body) "                                    \
                     "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                   \
+    X(ARTIFACT_COPY, "INSERT INTO artifact(session, app, user, name, version, mime, meta, "        \
+                     "created_ms, size, sum, blob, body) SELECT ?1, ?2, ?3, name, version, mime, " \
+                     "meta, created_ms, size, sum, blob, body FROM artifact "                      \
+                     "WHERE session = ?4 AND created_ms <= ?5 AND owner IS NULL")                  \
     X(ARTIFACT_DELETE, "DELETE " HOB_SQL_NAMED "AND owner IS NULL RETURNING blob")                 \
     X(ARTIFACT_NAMES, "SELECT name, max(version), mime, meta, created_ms, size " HOB_SQL_SHELF     \
                       "AND name > ?4 AND owner IS NULL GROUP BY name ORDER BY name LIMIT ?5")      \

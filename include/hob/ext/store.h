@@ -80,6 +80,13 @@ typedef struct hob_store_artifact {
     int removed;   /* in a commit: every version of the name goes; not there is fine */
 } hob_store_artifact;
 
+/* In the first commit of a copy: the artifacts of the session it is a copy of, as they were then. */
+typedef struct hob_store_copy {
+    hob_str from;      /* that session; one that is not there has none */
+    hob_str app, user; /* whose the copy is */
+    int64_t until_ms;  /* what was created later stays behind; names of the user do, too */
+} hob_store_copy;
+
 typedef struct hob_store_append {
     hob_str session;
     uint64_t epoch, after_seq;
@@ -94,6 +101,7 @@ typedef struct hob_store_append {
     /* In this order. HOB_EEXIST if a version is there already. */
     const hob_store_artifact *artifacts;
     size_t nartifacts;
+    const hob_store_copy *copy; /* nullable; for a session that has no artifacts */
 } hob_store_append;
 
 /* One thing remembered. Memory belongs to a tenant, (app, user); tenants never see each other's. */

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char *store; /* of the group that runs */
 
@@ -450,23 +451,42 @@ static void test_session_artifacts__saved_and_deleted_without_opening(void **sta
     host_finish(&f.r);
 }
 
-static void test_session_artifacts__a_copy_has_only_the_users(void **state) {
-    fixture f;
-    hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
+static void fork_at(fixture *f, const char *entry, const char *id) {
     hob_fork_opts o = HOB_FORK_OPTS_INIT;
     hob_page *p;
-    char id[64];
+    char original[64];
+    hob_session_id(f->r.s, original, sizeof original);
+    o.session = original;
+    o.entry = entry;
+    o.id = id;
+    assert_ok(hob_runtime_fork_session(f->r.rt, &o, &p, &f->r.err), f->r.err);
+    hob_page_destroy(p);
+}
+
+/* What the session had when the message was written that the copy ends with; what is saved in one is not in the other. */
+static void test_session_artifacts__a_copy_has_them_too(void **state) {
+    fixture f;
+    hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
+    hob_artifact_item item = HOB_ARTIFACT_ITEM_INIT;
     (void)state;
     open_host(&f);
     save(&f, "f", "0");
     save(&f, "user:f", "1");
-    hob_session_id(f.r.s, id, sizeof id);
-    o.session = id;
-    o.id = "copy";
-    assert_ok(hob_runtime_fork_session(f.r.rt, &o, &p, &f.r.err), f.r.err);
-    hob_page_destroy(p);
-    q.session = "copy";
-    assert_string_equal(stored_list(&f, &q), "user:f@0");
+    assert_string_equal(host_prompt(&f.r, "go"), "completed");
+    char entry[32];
+    snprintf(entry, sizeof entry, "%s", said(&f, "assistant_message", "entry"));
+    usleep(2000); /* which they are is told by their time, in milliseconds */
+    assert_string_equal(host_prompt(&f.r, "and on"), "completed");
+    save(&f, "f", "2");
+    fork_at(&f, NULL, "all");
+    fork_at(&f, entry, "then");
+    q.session = "all";
+    assert_string_equal(stored_list(&f, &q), "f@1 f.txt@1 user:f@0");
+    q.session = "then";
+    assert_string_equal(stored_list(&f, &q), "f@0 f.txt@0 user:f@0");
+    item.name = HOB_STR("f");
+    assert_int_equal(hob_runtime_artifact_save(f.r.rt, "then", NULL, &item, &f.r.err), 1);
+    assert_string_equal(text(&f, "f", 1), "2");
     host_finish(&f.r);
 }
 
@@ -531,7 +551,7 @@ int main(void) {
         T(calls_that_wait_are_refused_inside_a_tool),
         T(read_without_opening),
         T(saved_and_deleted_without_opening),
-        T(a_copy_has_only_the_users),
+        T(a_copy_has_them_too),
         T(removed_with_their_session),
         T(there_after_a_restart),
         T(whole_after_a_kill),

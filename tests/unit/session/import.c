@@ -2,6 +2,8 @@
 #include "support/check.h"
 #include "support/host.h"
 
+#include <hob/artifact.h>
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@ static int set_up(void **state) {
     (void)state;
     host_init(&r, "{'otherwise':[{'text':'got {{user}}'}]}");
     r.ro.store = "sqlite";
-    hob_buf_init(&text, 64u << 20);
+    hob_buf_init(&text, 128u << 20);
     return 0;
 }
 
@@ -237,6 +239,71 @@ static void test_session_import__a_call_that_waits_for_a_person_is_over(void **s
     assert_int_equal(hob_session_is_parked(r.s), 0);
 }
 
+/* ---- artifacts -------------------------------------------------------------------------------------------------- */
+
+static void save(const char *name, hob_str bytes, const char *meta) {
+    hob_artifact_item item = HOB_ARTIFACT_ITEM_INIT;
+    item.name = hob_str_z(name);
+    item.bytes = bytes;
+    item.meta = hob_str_z(meta);
+    assert_true(hob_runtime_artifact_save(r.rt, "a", NULL, &item, &r.err) >= 0);
+}
+
+/* "NAME@VERSION …" of a session. */
+static const char *shelf_of(const char *id) {
+    static char list[400];
+    hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
+    hob_page *p;
+    char name[200], version[200];
+    q.session = id;
+    assert_ok(hob_runtime_artifacts(r.rt, &q, &p, &r.err), r.err);
+    list[0] = 0;
+    for (size_t i = 0; i < hob_page_count(p); i++) {
+        field(p, i, "name", name);
+        field(p, i, "version", version);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s@%s ", name, version);
+    }
+    hob_page_destroy(p);
+    return list;
+}
+
+/* Under another id and for another user, with every version as it was; one that is too large for a line takes several. */
+static void test_session_import__artifacts_come_with_it(void **state) {
+    enum { LARGE = 25 << 20 };
+    hob_tenant bob = {sizeof bob, "hob", "bob"};
+    hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
+    hob_artifact *one;
+    hob_page *p;
+    char id[200], n[200], *large = hob_alloc(LARGE);
+    (void)state;
+    for (size_t i = 0; i < LARGE; i++) large[i] = (char)(i * 7 + i / 1000);
+    talk();
+    save("x/a b", HOB_STR("first"), "{\"k\": [1]}");
+    save("x/a b", hob_str_n(large, 0), "");
+    save("z", hob_str_n(large, LARGE), "");
+    save("user:u", HOB_STR("mine"), "");
+    char *before = hob_dupz(hob_str_z(export_of("a")));
+    assert_null(strstr(before, "user:u\",\"version"));
+    assert_ok(import_text(hob_str_z(before), &bob, &p), r.err);
+    field(p, 0, "id", id);
+    field(p, 0, "artifacts", n);
+    assert_string_equal(n, "3");
+    hob_page_destroy(p);
+    assert_string_equal(shelf_of(id), "x/a b@1 z@0 ");
+    q.session = id;
+    q.name = HOB_STR("z");
+    assert_ok(hob_runtime_artifact_load(r.rt, &q, &one, &r.err), r.err);
+    assert_int_equal(hob_artifact_bytes(one).n, LARGE);
+    assert_memory_equal(hob_artifact_bytes(one).p, large, LARGE);
+    hob_artifact_destroy(one);
+    assert_ok(hob_runtime_remove_session(r.rt, "a", &r.err), r.err);
+    assert_ok(import_text(hob_str_z(before), NULL, &p), r.err);
+    hob_page_destroy(p);
+    assert_true(!strcmp(export_of("a"), before));
+    hob_free(before);
+    hob_free(large);
+}
+
 /* ---- lines that are wrong -------------------------------------------------------------------------------------- */
 
 #define HEAD "{'type':'hob_export','v':1}\n"
@@ -245,6 +312,10 @@ static void test_session_import__a_call_that_waits_for_a_person_is_over(void **s
     "{'v':1,'seq':" #seq ",'ts':'2026-01-01T00:00:00.000Z','type':'" type                          \
     "','session_id':'x'" more "}\n"
 #define OPENED EVENT(1, "session_opened", ",'data':{}")
+#define ARTIFACT(name, version, size, bytes)                                                       \
+    "{'type':'artifact','name':'" name "','version':" #version                                     \
+    ",'created':'2026-01-01T00:00:00.000Z','size':" #size ",'base64':'" bytes "'}\n"
+#define MORE(bytes) "{'type':'more','base64':'" bytes "'}\n"
 #define END(s, e) "{'type':'end','sessions':" #s ",'events':" #e "}\n"
 
 static int import_quoted(const char *quoted) {
@@ -298,6 +369,34 @@ static void test_session_import__a_wrong_line_is_named_and_nothing_is_stored(voi
         {HEAD SESSION(1) OPENED END(1, 1) "{}\n", HOB_EPARSE,
          "line 5: there is more after the end"},
         {HEAD SESSION(1) OPENED, HOB_EPARSE, "line 4: the export is not whole"},
+        {HEAD ARTIFACT("a", 0, 1, "eA=="), HOB_EPARSE, "line 2: an event before the line"},
+        {HEAD SESSION(2) OPENED ARTIFACT("a", 0, 1, "eA=="), HOB_EPARSE, "line 4: session x has 1"},
+        {HEAD SESSION(1) OPENED ARTIFACT("../a", 0, 1, "eA=="), HOB_EINVAL, "line 4: "},
+        {HEAD SESSION(1) OPENED ARTIFACT("user:a", 0, 1, "eA=="), HOB_EPARSE,
+         "line 4: an artifact of a user"},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", -1, 1, "eA=="), HOB_EPARSE,
+         "line 4: the artifact has no version"},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", 9000000000, 1, "eA=="), HOB_EPARSE,
+         "line 4: the artifact has no version"},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", 0, 67108865, "eA=="), HOB_EPARSE,
+         "line 4: an artifact has 0 bytes to"},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", 0, 1, "eHg="), HOB_EPARSE,
+         "line 4: the bytes of a are not"},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", 0, 1, "!!!!"), HOB_EPARSE,
+         "line 4: the bytes of a are not"},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", 0, 1, ""), HOB_EPARSE,
+         "line 4: the bytes of a are not"},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", 0, 2, "eA==") END(1, 1), HOB_EPARSE,
+         "line 5: 1 bytes of the artifact"},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", 0, 2, "eA==") MORE("eHg="), HOB_EPARSE,
+         "line 5: the bytes of a"},
+        {HEAD SESSION(1) OPENED MORE("eA=="), HOB_EPARSE, "line 4: "},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", 0, 1, "eA==") ARTIFACT("a", 0, 1, "eA=="), HOB_EPARSE,
+         "line 5: version 0 of a is not where it belongs"},
+        {HEAD SESSION(1) OPENED ARTIFACT("b", 0, 1, "eA==") ARTIFACT("a", 0, 1, "eA=="), HOB_EPARSE,
+         "line 5: version 0 of a is not where it belongs"},
+        {HEAD SESSION(1) OPENED ARTIFACT("a", 0, 1, "eA==") END(1, 1), HOB_EPARSE,
+         "line 5: it should end after 0 artifacts, and there were 1"},
     };
     (void)state;
     assert_ok(hob_runtime_create(&r.ro, &r.rt, &r.err), r.err);
@@ -346,6 +445,7 @@ int main(void) {
         T(an_id_that_is_taken_is_replaced_everywhere),
         T(it_becomes_the_tenants),
         T(sub_agents_come_with_it),
+        T(artifacts_come_with_it),
         T(a_run_without_an_end_gets_one),
         T(a_call_that_waits_for_a_person_is_over),
         T(a_wrong_line_is_named_and_nothing_is_stored),

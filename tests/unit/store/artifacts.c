@@ -324,6 +324,65 @@ static void test_store_artifacts__they_go_with_their_session(void **state) {
     assert_int_equal(save("user:f", "new"), 1);
 }
 
+/* Into session b, whose user is another. */
+static int copy(const char *from, int64_t until_ms) {
+    hob_store_event e = {.seq = 1, .json = HOB_STR("{}")};
+    hob_store_copy c = {.from = hob_str_z(from), .app = HOB_STR("hob"), .until_ms = until_ms};
+    hob_store_append a = {.session = HOB_STR("b"), .epoch = 1, .events = &e, .nevents = 1};
+    c.user = HOB_STR("bob");
+    a.copy = &c;
+    return rig_commit(&r, s, &a, 1);
+}
+
+static const char *text_of_bob(const char *name, int64_t version) {
+    hob_store_artifact_query q = {.want = HOB_STORE_ARTIFACT,
+                                  .app = HOB_STR("hob"),
+                                  .user = HOB_STR("bob"),
+                                  .session = HOB_STR("b"),
+                                  .name = hob_str_z(name),
+                                  .version = version};
+    static char text[64];
+    if (rig_artifacts(&r, s, &q) < 0) return hob_error_name(r.last.code);
+    snprintf(text, sizeof text, "%.20s", r.last.artifacts[0].bytes.p);
+    return text;
+}
+
+/* A copy has what the original had then, and keeps it when the original is gone: also large ones, which they share. */
+static void test_store_artifacts__a_copy_has_them_too(void **state) {
+    (void)state;
+    size_t n = (size_t)1 << 20;
+    char *large = hob_alloc(n + 1);
+    memset(large, 'L', n);
+    save("f", "zero");
+    save("f", "one");
+    save("f", "two"); /* created at 1002 */
+    save("g", large);
+    save("user:f", "mine");
+    hob_str name = HOB_STR("claimed");
+    const hob_store_artifact_query where = OF("a");
+    assert_int_equal(rig_claim(&r, s, &where, &name, 1), 0);
+    assert_int_equal(copy("a", 1001), 0);
+    assert_string_equal(text_of_bob("f", -1), "one");
+    assert_string_equal(text_of_bob("f", 0), "zero");
+    assert_string_equal(text_of_bob("f", 2), "HOB_ENOENT");
+    assert_string_equal(text_of_bob("claimed", -1), "HOB_ENOENT");
+    assert_string_equal(text_of_bob("user:f", -1), "HOB_ENOENT");
+    assert_string_equal(text_of("b", "f", -1), "HOB_ENOENT"); /* ann's */
+    assert_int_equal(rig_release(&r, s, "a", 1), 0);
+    assert_int_equal(rig_remove(&r, s, "a"), 0);
+    assert_string_equal(text_of_bob("f", 1), "one");
+    assert_string_equal(text_of_bob("g", 0), "LLLLLLLLLLLLLLLLLLLL");
+    hob_free(large);
+}
+
+static void test_store_artifacts__a_copy_of_nothing_has_none(void **state) {
+    (void)state;
+    assert_int_equal(copy("gone", INT64_MAX), 0);
+    assert_string_equal(names("b", 0), "");
+    last = 0;
+    assert_int_equal(copy("../a", INT64_MAX), HOB_EINVAL);
+}
+
 static void test_store_artifacts__a_refused_commit_stores_nothing(void **state) {
     (void)state;
     hob_store_artifact a = item("f", 0, "x");
@@ -385,6 +444,8 @@ int main(void) {
         T(tenants_are_apart),
         T(deleting_takes_all_versions),
         T(they_go_with_their_session),
+        T(a_copy_has_them_too),
+        T(a_copy_of_nothing_has_none),
         T(a_refused_commit_stores_nothing),
         T(wrong_ones_are_refused),
     };
