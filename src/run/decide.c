@@ -18,7 +18,7 @@ static void make_run_id(const hob_run *r, char out[64]) {
         snprintf(out, 64, "run-%012llx-%llu", hash, seq);
 }
 
-#define LESS(a, b) (!(b) || ((a) && (a) < (b)) ? (a) : (b))
+#define LESS(a, b) ((b) > 0 && (!((a) > 0) || (b) < (a)) ? (b) : (a))
 hob_limits hob_limits_narrow(hob_limits a, hob_limits b) {
     return (hob_limits){.turns = LESS(a.turns, b.turns),
                         .tokens = LESS(a.tokens, b.tokens),
