@@ -113,10 +113,16 @@ class Stream {
     if (this.abort) this.abort.abort();
     clearTimeout(this.timer);
   }
+  // Lets go of its connection until now() is called.
+  rest() {
+    this.stop();
+    this.resting = true;
+  }
   // Without waiting for the next try.
   now() {
-    if (!this.timer) return;
+    if (!this.timer && !this.resting) return;
     clearTimeout(this.timer);
+    this.stopped = this.resting = false;
     this.run();
   }
   async run() {

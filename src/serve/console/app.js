@@ -1,7 +1,7 @@
 // app.js - the page: its frame, which session is shown, what arrives, keys. What a person does with a session is in work.js.
 
 const PAGE_EVENTS = 1000;
-const FIRST_EVENTS = 2000; // of a long session; older ones on demand
+const FIRST_EVENTS = 1000; // of a long session; older ones when somebody scrolls up to them
 
 class App {
   constructor() {
@@ -48,7 +48,10 @@ class App {
     this.list = new SessionList(listBox, this.act);
     this.composer = new Composer(composeBox, this.act);
     this.form = new Fresh(this.welcome, this.info);
-    scroll.addEventListener('scroll', () => this.drawQuestion(), {passive: true});
+    scroll.addEventListener('scroll', () => {
+      this.drawQuestion();
+      if (scroll.scrollTop < 300 && !this.earlier.hidden && !this.earlier.disabled && !this.chat.following) this.loadEarlier();
+    }, {passive: true});
   }
   async start() {
     theme.apply();
@@ -80,15 +83,19 @@ class App {
   watchList() {
     this.listStream = new Stream('/api/sessions', {onEvent: (row, e) => this.rowChanged(row, e.type), onEnd: () => this.signIn('The token is not valid any more.')});
   }
-  // Browsers allow few connections to one server: a page that nobody sees keeps only that of its session.
+  // Browsers allow six connections to one server: a page that nobody sees keeps one while its session works, else none.
   lookedAt() {
     clearTimeout(this.hideTimer);
     if (document.hidden) {
-      this.hideTimer = setTimeout(() => this.listStream.stop(), 5000);
+      this.hideTimer = setTimeout(() => this.restUnseen(), 5000);
       return;
     }
-    if (this.listStream.stopped) this.list.load().then(() => this.watchList());
+    if (this.listStream.resting) this.list.load(); // what was removed meanwhile is not told again
     for (const stream of [this.listStream, this.stream]) if (stream) stream.now();
+  }
+  restUnseen() {
+    this.listStream.rest();
+    if (this.stream && !this.conversation.running) this.stream.rest();
   }
 
   // ---- which session ----
@@ -110,7 +117,8 @@ class App {
     document.body.classList.toggle('no-session', !id);
     this.showAll();
     if (id) this.attach(id);
-    if (!id || !matchMedia('(pointer: coarse)').matches) this.composer.box.focus({preventScroll: true});
+    if (!this.stepping && (!id || !matchMedia('(pointer: coarse)').matches)) this.composer.box.focus({preventScroll: true});
+    this.stepping = false;
   }
   rowChanged(row, type) {
     this.list.update(row, type);
@@ -126,7 +134,8 @@ class App {
       this.earlier.hidden = after === 0;
       this.conversation.lastSeq = after;
       const live = row.live || {};
-      this.conversation.settings = {model: row.model, cwd: row.cwd, title: row.title, mode: live.permission_mode, thinking: live.thinking};
+      this.conversation.settings = {model: row.model, cwd: row.cwd, title: row.title, mode: live.permission_mode, thinking: live.thinking, parent: row.parent && {session: row.parent}};
+      this.conversation.partial = after > 0;
       this.stream = new Stream(this.path('/events'), {after, onEvent: (e) => this.event(e),
         onState: (state, wait) => this.online(state, wait), onEnd: (error) => this.lost(error)});
     } catch (error) {
@@ -155,7 +164,7 @@ class App {
     this.composer.state({running: c.running, stopping: c.stopping, mayRun: this.act.may('run')});
     this.composer.showQueue(c.queue);
     const tokens = tokensOf(c.usage);
-    this.composer.info.textContent = !this.id ? '' : [(c.settings.model || '').split('/').pop(), c.settings.mode, tokens ? `${count(tokens)} tokens` : null, money(c.cost || null)].filter(Boolean).join(' · ');
+    this.composer.info.textContent = !this.id ? '' : [(c.settings.model || '').split('/').pop(), c.settings.mode, tokens && !c.partial ? `${count(tokens)} tokens` : null, !c.partial && money(c.cost || null)].filter(Boolean).join(' · ');
     this.statusWord = asking ? 'waits for you' : c.stopping ? 'stopping' : c.paused ? 'paused' : c.running ? 'working' : '';
     this.drawStatus();
     this.drawQuestion();
@@ -212,11 +221,17 @@ class App {
     if (event.key === 'Escape') return this.escape(typing);
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return null;
     const tabs = Object.keys(this.panel.names);
-    const action = {n: () => this.fresh(), '/': () => this.find(), d: () => this.togglePanel(), i: () => this.composer.box.focus(), j: () => this.list.step(1), k: () => this.list.step(-1),
+    const action = {n: () => this.fresh(), '/': () => this.find(), d: () => this.togglePanel(), i: () => this.composer.box.focus(), j: () => this.step(1), k: () => this.step(-1),
       a: () => this.answerFirst('allow'), x: () => this.answerFirst('deny'), '?': showKeys}[event.key] || (tabs[event.key - 1] && (() => { this.togglePanel(true); this.panel.select(tabs[event.key - 1]); }));
     if (!action) return null;
     event.preventDefault();
     return action();
+  }
+  // From one session to the next by keys: the next key must not land in the message field.
+  step(by) {
+    this.stepping = true;
+    this.composer.box.blur();
+    this.list.step(by);
   }
   find() {
     if (getComputedStyle(this.side).visibility === 'hidden') this.toggleSide(true);

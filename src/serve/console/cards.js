@@ -128,6 +128,7 @@ class Card {
     if (!this.touched) this.node.open = wantsEyes || call.state === 'running' || ['write', 'edit', 'patch'].includes(this.name);
     this.drawHead();
     if (this.node.open) this.fill();
+    else this.empty();
     return this.node;
   }
   drawHead() {
@@ -148,6 +149,11 @@ class Card {
     this.parts.set(name, {key, nodes});
     return nodes;
   }
+  // What is closed holds nothing: no buttons that are out of date, no nodes that nobody sees.
+  empty() {
+    this.parts.clear();
+    replace(this.body);
+  }
   fill() {
     const {call, name, args, block, child} = this;
     const asking = call.state === 'asking';
@@ -164,7 +170,7 @@ class Card {
       this.part('result', result, () => (call.state === 'running' ? outputView(call.output, true)
         : [...contentView(call.result), call.truncated && h('p.hint', 'The output was cut.')])),
       this.part('stop', call.state === 'running' && !child && this.act.may('run') ? call.call : null, () => h('div.row', h('button.small', {type: 'button',
-        title: 'Stop this call; the run goes on', 'data-stop': call.call, onclick: () => this.act.stopCall(call.call)}, icon('stop'), 'Stop'))),
+        title: 'Stop this call; the run goes on', 'data-stop': call.call, onclick: () => this.act.stopCall(call.call)}, icon('stop'), 'Stop this call'))),
     ]);
     const now = this.body.querySelector('pre.live');
     if (now && !below) now.scrollTop = now.scrollHeight;

@@ -64,6 +64,21 @@ class Chat {
     }
     return this.node.append(node);
   }
+  // The conversation from further back: what is shown stays, what comes before it is added, and nothing moves.
+  prepend(conversation) {
+    const stays = this.node.querySelector('article:not([hidden])');
+    const top = stays && stays.getBoundingClientRect().top;
+    this.following = false;
+    this.show(conversation, conversation.items.filter((item, i) => !this.nodes.has(item.key) || i > conversation.items.length - 20).map((item) => item.key));
+    cancelAnimationFrame(this.frame);
+    this.draw();
+    const hold = (frames) => { // heights are guesses until what is near was drawn
+      if (!stays || !stays.isConnected) return;
+      this.scroller.scrollTop += stays.getBoundingClientRect().top - top;
+      if (frames) requestAnimationFrame(() => hold(frames - 1));
+    };
+    hold(6);
+  }
   reveal(key) {
     const node = this.nodes.get(key);
     if (!node || node.hidden) return;

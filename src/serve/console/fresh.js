@@ -27,7 +27,7 @@ class Fresh {
       this.field('permission_mode', 'Permissions', this.choice([['', 'As the server is set'], ...modes.filter((_, i) => top < 0 || i <= top).map((m) => [m, `${m}: ${MODES[m]}`])])),
       this.field('thinking', 'Thinking', this.choice([['', 'As the model does'], ...['off', 'minimal', 'low', 'medium', 'high', 'xhigh'].map((t) => [t, t])])),
       this.field('cwd', 'Folder', h('input', {placeholder: this.info.cwd || '', list: 'folders', spellcheck: 'false', autocapitalize: 'off'})), datalist),
-    h('p.hint', h('kbd', '?'), ' shows the keys. Pictures and text files can be dropped anywhere.'));
+    h('p.hint.not-phone', h('kbd', '?'), ' shows the keys. Pictures and text files can be dropped anywhere.'));
     this.load();
   }
   async load() {

@@ -95,8 +95,10 @@ class SessionList {
     const rows = [...this.rows.values()].filter(fits).sort((a, b) => (a.updated < b.updated ? 1 : -1));
     const lines = [];
     let day = null;
-    for (const row of rows) {
-      if (dayOf(row.updated) !== day) lines.push(this.heading(day = dayOf(row.updated)));
+    const waits = (row) => row.state === 'parked';
+    for (const row of [...rows.filter(waits), ...rows.filter((r) => !waits(r))]) {
+      const group = waits(row) ? 'Waiting for you' : dayOf(row.updated);
+      if (group !== day) lines.push(this.heading(day = group));
       lines.push(this.row(row, words));
     }
     if (!rows.length && this.loaded) lines.push(h('li.empty', words.length ? ['Nothing found. Search looks for all words, in titles and in what was said.'] : ['No sessions yet. Write what shall be done: that makes the first one.']));

@@ -41,7 +41,7 @@ class Panel {
   }
   draw(anew) {
     if (this.node.hidden && !anew) return;
-    if (this.body.contains(document.activeElement) && document.activeElement.matches('select, input') && !anew) return; // somebody chooses
+    if (this.tab === 'usage' && this.body.contains(document.activeElement) && document.activeElement.matches('select') && !anew) return; // somebody chooses
     if (!this.conversation) return;
     this.views[this.tab].call(this, this.body, this.conversation, anew);
   }
@@ -50,8 +50,10 @@ class Panel {
     if (key !== null && key === this.drawnKey) return;
     this.drawnKey = key;
     const top = this.body.scrollTop;
-    replace(this.body, children);
+    const focused = this.body.contains(document.activeElement) && document.activeElement.dataset.span;
+    keep(this.body, children);
     this.body.scrollTop = top;
+    if (focused) this.body.querySelector(`[data-span="${CSS.escape(focused)}"]`)?.focus({preventScroll: true});
   }
 }
 
@@ -83,7 +85,7 @@ Panel.prototype.views = {
     const path = new Set();
     for (let at = c.leaf; at; at = (c.entries.get(at) || {}).parent) path.add(at);
     const roots = [...c.entries.values()].filter((e) => !c.entries.has(e.parent));
-    return this.put(anew ? null : `b${c.entries.size}/${c.leaf}`, branchList(roots, kids, {path, leaf: c.leaf, act: this.act}));
+    return this.put(anew ? null : `b${c.entries.size}/${c.leaf}`, c.partial && h('p.hint', 'Only the newer part is loaded: scroll up in the conversation for more.'), branchList(roots, kids, {path, leaf: c.leaf, act: this.act}));
   },
   usage(body, c, anew) {
     this.put(anew ? null : `u${c.lastSeq}`, sessionView(c, this.act));
@@ -137,7 +139,7 @@ function sessionView(c, act) {
   const s = c.settings;
   const runs = [...c.runs.values()].reverse().slice(0, 50);
   const window = act.windowOf(s.model);
-  return [h('div.tiles', h('div', h('b', count(tokensOf(u))), h('span', 'tokens')), h('div', h('b', tokensOf(u) ? money(c.cost) || '–' : '$0.00'), h('span', c.cost === null ? 'price not known' : 'cost')),
+  return [c.partial && h('p.hint', 'Only the newer part of this session is loaded: numbers are of that part. Scroll up for more.'), h('div.tiles', h('div', h('b', count(tokensOf(u))), h('span', 'tokens')), h('div', h('b', tokensOf(u) ? money(c.cost) || '–' : '$0.00'), h('span', c.cost === null ? 'price not known' : 'cost')),
     h('div', h('b', count(c.runs.size)), h('span', c.runs.size === 1 ? 'run' : 'runs'))),
   c.context > 0 && window > 0 && [h('h3', 'Context'), h('meter', {min: 0, max: window, high: window * 0.8, value: c.context, 'aria-label': 'Context used'}), h('p.hint', `${count(c.context)} of ${count(window)} tokens in the last request`)],
   h('h3', 'Tokens'), h('table.numbers', h('tbody', rows.filter(([, n]) => n).map(([name, n]) => line(name, n.toLocaleString('en'))))),

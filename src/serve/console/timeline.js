@@ -49,7 +49,7 @@ function spanRow({span, depth}, {start, end, now}, act) {
   label.style.paddingLeft = `${Math.min(5, depth) * 9}px`;
   const inside = [label, h('span.track', bar), h('span.time', brief(to - span.start))];
   const title = `${name}${span.about ? ` ${cut(span.about, 200)}` : ''}: ${facts}`;
-  return h(`li.${span.kind}`, span.item ? h('button.step', {type: 'button', title, onclick: () => act.reveal(span.item)}, inside) : h('div.step', {title}, inside));
+  return h(`li.${span.kind}`, span.item ? h('button.step', {type: 'button', title, data: {span: span.key}, onclick: () => act.reveal(span.item)}, inside) : h('div.step', {title}, inside));
 }
 
 function timelineView(panel, c) {
@@ -72,7 +72,10 @@ function timelineView(panel, c) {
 
 function runSelect(panel, runs, chosen) {
   const words = (r, i) => [`Run ${i + 1}`, r.status, r.duration ? duration(r.duration) : null, r.content && cut(wordsOf(r.content).split('\n')[0], 40)].filter(Boolean).join(' · ');
-  const select = h('select', {'aria-label': 'Run', onchange: () => { panel.run = select.value; panel.allRows = false; panel.draw(true); }},
+  const key = `${chosen} ${runs.map(words)}`;
+  if (panel.selectKey === key) return panel.runSelect; // it may be open
+  panel.selectKey = key;
+  const select = panel.runSelect = h('select', {'aria-label': 'Run', onchange: () => { panel.run = select.value; panel.allRows = false; panel.draw(true); }},
     runs.map((r, i) => h('option', {value: r.id, selected: r.id === chosen}, words(r, i))));
   return select;
 }

@@ -40,9 +40,8 @@ Object.assign(App.prototype, {
       this.open(made.id);
     }
     if (changes) await api.post(this.path('/move'), {entry: changes.parent});
-    if (how === 'steer' && !changes) await api.post(this.path('/steer'), {content});
-    else if (how === 'enqueue') await api.post(this.path('/prompt'), {content, when_busy: 'enqueue'});
-    else await api.post(this.path('/prompt'), {content}, {'idempotency-key': someKey()});
+    // Between what is shown here and now a run may have begun or ended: the server does what fits.
+    await api.post(this.path('/prompt'), {content, when_busy: how === 'steer' ? 'steer' : 'enqueue'}, {'idempotency-key': someKey()});
     this.chat.toEnd();
   },
   // A run that failed: back to before it, and the same words again.
@@ -182,13 +181,10 @@ Object.assign(App.prototype, {
   },
   refold(after) {
     const {settings} = this.conversation;
-    const height = this.chat.scroller.scrollHeight;
     this.conversation = new Conversation();
-    Object.assign(this.conversation, {lastSeq: after, settings});
-    this.chat.clear();
-    this.chat.following = false;
-    for (const e of this.events) this.chat.show(this.conversation, this.conversation.apply(e));
-    requestAnimationFrame(() => { this.chat.scroller.scrollTop += this.chat.scroller.scrollHeight - height; });
+    Object.assign(this.conversation, {lastSeq: after, settings, partial: after > 0});
+    for (const e of this.events) this.conversation.apply(e);
+    this.chat.prepend(this.conversation);
     this.showAll();
   },
 });
