@@ -50,7 +50,7 @@ void hob_route_page(hob_web_request *r) {
     hob_buf_init(&policy, 4096);
     hob_buf_init(&page, PAGE_MAX);
     /* Before the doctype, where the page's scripts find it: who signs in is told where tokens are. */
-    if (hob_server_has_token_file(hob_web_server(r))) hob_buf_addz(&page, "<!--tokens:file-->");
+    if (hob_server_has_token_file(hob_web_server(r))) hob_buf_addz(&page, "<!-- tokens: file -->");
     int rc = hob_page_read(&page);
     if (rc < 0) {
         hob_web_fail(r, 503, hob_error_name(rc),

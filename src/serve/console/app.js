@@ -145,6 +145,7 @@ class App {
   // It cannot be shown: say why in its place.
   lost(error) {
     if (error.status === 401) return this.signIn('The token is not valid any more.');
+    if (error.status === 409 && this.conversation.lastSeq) return this.open(this.id); // the log is another one now: from its beginning
     this.gone = error.status === 404 ? 'This session does not exist, or not any more.' : error.message;
     return this.showAll();
   }
