@@ -20,7 +20,8 @@ typedef struct visit {
     hob_session *s;
     hob_agui_plan *plan;
     hob_page *history, *asked, *calls, *begun;
-    uint64_t last; /* event that was the last one before anything was done */
+    hob_agui_json *state; /* before anything but the client's own words about it */
+    uint64_t last;        /* event that was the last one before anything was done */
     bool was_running, was_parked, was_paused;
 } visit;
 
@@ -192,7 +193,12 @@ static bool has_policy(const visit *v) {
            0;
 }
 
-/* Approvals are taken meanwhile and count later; a prompt only if it says how. */
+/* A run that is paused takes a prompt only if it says how. */
+static bool prompts(const visit *v) {
+    return hob_agui_plan_todo(v->plan) == HOB_AGUI_DO_PROMPT && (!v->was_paused || has_policy(v));
+}
+
+/* Approvals are taken meanwhile and count later. */
 static int act_paused(visit *v, hob_error *err) {
     bool answers = hob_agui_plan_todo(v->plan) == HOB_AGUI_DO_ANSWER;
     switch (hob_agui_plan_pause(v->plan)) {
@@ -206,14 +212,11 @@ static int act_paused(visit *v, hob_error *err) {
 static int act(visit *v, hob_error *err) {
     hob_agui_todo todo = hob_agui_plan_todo(v->plan);
     int rc = HOB_OK;
-    if (v->was_paused && !(todo == HOB_AGUI_DO_PROMPT && has_policy(v))) return act_paused(v, err);
+    if (v->was_paused && !prompts(v)) return act_paused(v, err);
     switch (todo) {
     case HOB_AGUI_DO_NOTHING:
     case HOB_AGUI_DO_ASK_AGAIN: return HOB_OK;
-    case HOB_AGUI_DO_PROMPT:
-        rc = take_state(v, err);
-        if (rc >= 0) rc = take_steps(v, err);
-        return rc < 0 ? rc : say_prompt(v, err);
+    case HOB_AGUI_DO_PROMPT: rc = take_steps(v, err); return rc < 0 ? rc : say_prompt(v, err);
     case HOB_AGUI_DO_UPDATE:
     case HOB_AGUI_DO_ANSWER: return go_on(v, false, err);
     }
@@ -235,18 +238,18 @@ static int snapshot_messages(visit *v, hob_agui_stream *st, hob_error *err) {
     return rc;
 }
 
-static int snapshot_state(visit *v, hob_agui_stream *st, hob_error *err) {
-    hob_agui_json *json;
+static int read_state(visit *v, hob_error *err) {
     hob_state *state;
     int rc = v->s ? hob_session_state(v->s, &state, NULL, err)
                   : hob_runtime_session_state(hob_api_runtime(v->r), v->id, &state, err);
     if (rc < 0) return rc;
-    rc = hob_agui_state_json(state, &json, err);
+    rc = hob_agui_state_json(state, &v->state, err);
     hob_state_destroy(state);
-    if (rc < 0) return rc;
-    rc = hob_agui_state_snapshot(hob_agui_stream_wire(st), hob_agui_json_text(json), err);
-    hob_agui_json_destroy(json);
     return rc;
+}
+
+static int snapshot_state(visit *v, hob_agui_stream *st, hob_error *err) {
+    return hob_agui_state_snapshot(hob_agui_stream_wire(st), hob_agui_json_text(v->state), err);
 }
 
 /* How things stood before the events that follow: who is at work, what waits for people. */
@@ -289,7 +292,7 @@ static void answer(visit *v, hob_agui_stream *st, int rc, follow how, const hob_
 static follow what_follows(const visit *v) {
     hob_agui_todo todo = hob_agui_plan_todo(v->plan);
     bool ignored = todo == HOB_AGUI_DO_ASK_AGAIN || todo == HOB_AGUI_DO_NOTHING;
-    if (v->was_paused && todo == HOB_AGUI_DO_PROMPT) ignored = !has_policy(v);
+    if (v->was_paused && todo == HOB_AGUI_DO_PROMPT) ignored = !prompts(v);
     if (v->was_paused && hob_agui_plan_pause(v->plan)) ignored = false;
     if (todo == HOB_AGUI_DO_NOTHING && !v->was_running) return NOTHING_MORE;
     return ignored && v->was_parked ? ASK_PEOPLE : FOLLOW_RUN;
@@ -314,6 +317,7 @@ static void leave(visit *v) {
     hob_page_destroy(v->asked);
     hob_page_destroy(v->calls);
     hob_page_destroy(v->begun);
+    hob_agui_json_destroy(v->state);
     if (v->room) hob_hub_leave(v->room);
     hob_agui_input_destroy(v->in);
 }
@@ -329,6 +333,8 @@ void hob_agui_route_run(hob_web_request *r) {
         int rc = look(&v, &err);
         if (rc >= 0) rc = hob_agui_plan_create(v.in, v.history, v.asked, v.calls, &v.plan, &err);
         if (rc >= 0) rc = offer_tools(&v, &err);
+        if (rc >= 0 && prompts(&v)) rc = take_state(&v, &err);
+        if (rc >= 0) rc = read_state(&v, &err);
         if (rc >= 0) rc = act(&v, &err);
         if (rc >= 0)
             answer_run(&v);
@@ -384,6 +390,7 @@ void hob_agui_route_connect(hob_web_request *r) {
     if (!hob_agui_agent_of(r) || !(v.in = read_input(r, filled_up(r)))) return;
     int rc = hob_agui_find_thread(r, hob_agui_input_thread_id(v.in), v.id, &err);
     if (rc >= 0) rc = look_on(&v, &err);
+    if (rc >= 0) rc = read_state(&v, &err);
     if (rc >= 0) rc = hob_agui_stream_create(hob_api_hub(r), v.in, encoding_of(r), &st, &err);
     if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);
