@@ -27,13 +27,13 @@ extern "C" {
       "model?, thinking?, system_prompt?, permission_mode?, agent?, title?, limits?{}")            \
     X(RUN_STARTED, run_started, 1, "A run began. Continuing an interrupted run names it.",         \
       "model, origin(prompt|resume|follow_up|update), continues?, limits{}, carried?{}, "          \
-      "traceparent?")                                                                              \
+      "traceparent?, payer?, key?")                                                                \
     X(USER_MESSAGE, user_message, 1, "The user's words entered the conversation.", "content[]")    \
     X(STEER_QUEUED, steer_queued, 1, "A steering message waits for the running step.",             \
-      "item, content[]")                                                                           \
+      "item, content[], key?")                                                                     \
     X(STEER_DELIVERED, steer_delivered, 1, "It entered the conversation.", "item, content[]")      \
     X(FOLLOW_UP_QUEUED, follow_up_queued, 1, "A message waits for the work to end.",               \
-      "item, content[]")                                                                           \
+      "item, content[], payer?, key?")                                                             \
     X(FOLLOW_UP_DELIVERED, follow_up_delivered, 1, "It became the prompt of the next run.",        \
       "item")                                                                                      \
     X(QUEUE_RETURNED, queue_returned, 1, "Queued messages went back to the caller.",               \
@@ -48,11 +48,11 @@ extern "C" {
       "model, attempt, message, reserved_tokens, output_limit, reserved_usd?")                     \
     X(ASSISTANT_MESSAGE, assistant_message, 1, "A whole answer of the model.",                     \
       "message, model, stop(done|tools|length|refusal|continue|aborted), content[], usage{}, "     \
-      "cost_usd, response_id?, by?(before|run|after), callback?(before_model|after_model), "       \
-      "actions?{transfer, escalate}")                                                              \
+      "cost_usd, payer?, response_id?, by?(before|run|after), "                                    \
+      "callback?(before_model|after_model), actions?{transfer, escalate}")                         \
     X(MODEL_CALL_FAILED, model_call_failed, 1, "A request to the model failed.",                   \
       "message, attempt, code, status?, error, retryable, shown, retry_after_ms?, jitter, "        \
-      "usage?{}, cost_usd?")                                                                       \
+      "usage?{}, cost_usd?, payer?")                                                               \
     X(RETRY_SCHEDULED, retry_scheduled, 1, "It will be tried again.",                              \
       "attempt, attempts, delay_ms, due, error")                                                   \
     X(TURN_DISCARDED, turn_discarded, 1, "Text that was shown is not part of the conversation.",   \

@@ -288,6 +288,7 @@ HOB_API int hob_session_share(hob_session *s, hob_shared_snapshot **out, hob_err
 #endif
 
 #include <hob/approval.h>
+#include <hob/send.h>
 #include <hob/view.h>
 
 #endif

@@ -11,8 +11,13 @@ void hob_run_init(hob_run *r, hob_str session_id) {
     r->arena = hob_arena_create(HOB_EVENT_MAX * 2u);
 }
 
+static void drop_queued(hob_queued q) {
+    hob_free(q.content);
+    hob_free(q.payer);
+}
+
 static void clear_queue(hob_queue *q) {
-    for (size_t i = 0; i < q->n; i++) hob_free(q->at[i].content);
+    for (size_t i = 0; i < q->n; i++) drop_queued(q->at[i]);
     hob_free(q->at);
     *q = (hob_queue){.at = NULL};
 }
@@ -22,7 +27,7 @@ void hob_run_finish(hob_run *r) {
     clear_queue(&r->follow);
     clear_queue(&r->reports);
     hob_run_forget_children(r);
-    hob_free(r->next_prompt.content);
+    drop_queued(r->next_prompt);
     hob_run_widen(r);
     hob_arena_destroy(r->arena);
 }
@@ -158,6 +163,7 @@ static void run_started(hob_run *r, const hob_event *e, const hob_json *d) {
     copyz(r->id, sizeof r->id, e->run_id);
     copyz(r->trace, sizeof r->trace, hob_json_get_str(d, "traceparent"));
     r->limits = hob_limits_read(hob_json_get(d, "limits"));
+    copyz(r->payer, sizeof r->payer, hob_json_get_str(d, "payer"));
     end_with(r, HOB_ENDING_NONE, "");
     r->hard = r->refused = false;
     r->fate = HOB_QUEUE_RETURN;
@@ -218,10 +224,14 @@ void hob_run_enqueue(hob_queue *q, hob_str item, hob_str content) {
     hob_queued *new = &q->at[q->n++];
     copyz(new->item, sizeof new->item, item);
     new->content = hob_dupz(content);
+    new->payer = NULL;
 }
 
 static void enqueue(hob_queue *q, const hob_json *d) {
+    hob_str payer = hob_json_get_str(d, "payer");
+    size_t before = q->n;
     hob_run_enqueue(q, hob_json_get_str(d, "item"), hob_json_raw(hob_json_get(d, "content")));
+    if (payer.n && q->n > before) q->at[before].payer = hob_dupz(payer);
 }
 
 /* Takes the item named in the event out of the queue; the content is the caller's. */
@@ -238,7 +248,7 @@ static hob_queued dequeue(hob_queue *q, const hob_json *d) {
 }
 
 static void follow_up_delivered(hob_run *r, const hob_json *d) {
-    hob_free(r->next_prompt.content);
+    drop_queued(r->next_prompt);
     r->next_prompt = dequeue(&r->follow, d);
 }
 
@@ -246,8 +256,8 @@ static void message_added(hob_run *r, const hob_json *d) {
     r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     r->want_model = true;
     if (r->phase == HOB_PHASE_PROMPT) r->phase = HOB_PHASE_READY;
-    hob_free(r->next_prompt.content);
-    r->next_prompt.content = NULL;
+    drop_queued(r->next_prompt);
+    r->next_prompt.content = r->next_prompt.payer = NULL;
 }
 
 /* What a run begins with instead of a message. */
@@ -260,14 +270,14 @@ static void tool_updated(hob_run *r, const hob_event *e, const hob_json *d) {
 }
 
 static void steer_delivered(hob_run *r, const hob_json *d) {
-    hob_free(dequeue(&r->steer, d).content);
+    drop_queued(dequeue(&r->steer, d));
     r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     r->want_model = r->steered = true;
     r->unheard = r->phase == HOB_PHASE_MODEL;
 }
 
 static void child_reported(hob_run *r, const hob_json *d) {
-    hob_free(dequeue(&r->reports, d).content);
+    drop_queued(dequeue(&r->reports, d));
     r->fresh_bytes += hob_content_weight(hob_json_get(d, "content"));
     r->want_model = true;
 }

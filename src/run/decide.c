@@ -7,17 +7,6 @@
 
 /* ---- commands -------------------------------------------------------------------------------------- */
 
-/* Runs of all sessions share one table: a long session id counts as a whole, not by its last letters. */
-static void make_run_id(const hob_run *r, char out[64]) {
-    enum { SHORT = 12 };
-    const uint64_t low = (UINT64_C(1) << 48) - 1;
-    unsigned long long seq = r->last_seq + 1, hash = hob_str_hash(r->session_id) & low;
-    if (r->session_id.n <= SHORT)
-        snprintf(out, 64, "run-%.*s-%llu", HOB_FMT(r->session_id), seq);
-    else
-        snprintf(out, 64, "run-%012llx-%llu", hash, seq);
-}
-
 #define LESS(a, b) ((b) > 0 && (!((a) > 0) || (b) < (a)) ? (b) : (a))
 hob_limits hob_limits_narrow(hob_limits a, hob_limits b) {
     return (hob_limits){.turns = LESS(a.turns, b.turns),
@@ -41,17 +30,26 @@ void hob_say_limits(hob_jsonw *w, const char *key, const hob_limits *l) {
     hob_jsonw_object_end(w);
 }
 
+/* A follow-up is its sender's; what goes on, whoever sees to that, stays with who began it. */
+static hob_str payer_of(const hob_run *r, const hob_run_env *env, const char *origin) {
+    if (!strcmp(origin, "prompt")) return env->payer;
+    if (r->next_prompt.payer) return hob_str_z(r->next_prompt.payer);
+    return r->payer[0] ? hob_str_z(r->payer) : env->payer;
+}
+
 /* origin: prompt, update, resume or follow_up; the last two carry the totals on. */
 int hob_say_started(const hob_run *r, const hob_run_env *env, const char *origin, hob_draft *out) {
     bool fresh = !strcmp(origin, "prompt") || !strcmp(origin, "update");
     hob_jsonw w = hob_say(r, HOB_EVENT_RUN_STARTED, out);
-    make_run_id(r, out->id);
+    hob_run_id(r->session_id, r->last_seq + 1, out->id);
     out->run_id = hob_str_z(out->id);
     out->turn = 0;
     hob_jsonw_kstr(&w, "model", env->model);
     hob_jsonw_kstr(&w, "origin", hob_str_z(origin));
     if (!fresh) hob_jsonw_kstr(&w, "continues", hob_str_z(r->id));
     hob_jsonw_kstr_opt(&w, "traceparent", fresh ? env->trace : hob_str_z(r->trace));
+    hob_jsonw_kstr_opt(&w, "payer", payer_of(r, env, origin));
+    if (fresh) hob_jsonw_kstr_opt(&w, "key", env->key);
     hob_say_limits(&w, "limits", &env->limits);
     if (!fresh) {
         hob_jsonw_key(&w, "carried");
@@ -152,7 +150,8 @@ static int check_queue(const hob_queue *q, const hob_str *contents, size_t n, ho
     return rc;
 }
 
-static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
+static int on_queue(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
+                    hob_error *err) {
     bool steer = in->kind == HOB_INPUT_STEER;
     const hob_queue *q = steer ? &r->steer : &r->follow;
     const hob_str *all = in->nbatch ? in->batch : &in->content;
@@ -166,6 +165,8 @@ static int on_queue(const hob_run *r, const hob_input *in, hob_draft *out, hob_e
     out->author = HOB_STR("user");
     hob_jsonw_kstr(&w, "item", hob_str_z(item));
     hob_jsonw_kraw(&w, "content", hob_str_trim(all[k]));
+    if (!steer) hob_jsonw_kstr_opt(&w, "payer", env->payer); /* a word to a run is part of it */
+    hob_jsonw_kstr_opt(&w, "key", env->key);
     hob_say_end(&w);
     return k + 1 < n ? HOB_SAID_MORE : HOB_SAID_LAST;
 }
@@ -257,7 +258,7 @@ static void write_cost(hob_jsonw *w, double usd) {
         hob_jsonw_double(w, usd);
 }
 
-static int on_model_finished(const hob_run *r, const hob_input *in, hob_draft *out) {
+static int on_model_finished(const hob_run *r, const hob_input *in, hob_str payer, hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_ASSISTANT_MESSAGE, out);
     out->is_entry = true;
     out->author = HOB_STR("model");
@@ -267,6 +268,7 @@ static int on_model_finished(const hob_run *r, const hob_input *in, hob_draft *o
     hob_jsonw_kraw(&w, "content", in->content.n ? in->content : HOB_STR("[]"));
     hob_usage_write(&w, "usage", &in->usage);
     write_cost(&w, in->cost_usd);
+    hob_jsonw_kstr_opt(&w, "payer", payer);
     hob_jsonw_kstr_opt(&w, "response_id", in->response_id);
     hob_jsonw_kstr_opt(&w, "callback", in->by);
     if (in->actions.n) hob_jsonw_kraw(&w, "actions", in->actions);
@@ -274,7 +276,7 @@ static int on_model_finished(const hob_run *r, const hob_input *in, hob_draft *o
     return HOB_SAID_LAST;
 }
 
-static int on_model_failed(const hob_run *r, const hob_input *in, hob_draft *out) {
+static int on_model_failed(const hob_run *r, const hob_input *in, hob_str payer, hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_MODEL_CALL_FAILED, out);
     hob_jsonw_kstr(&w, "message", hob_str_z(r->message));
     hob_jsonw_kint(&w, "attempt", r->attempt);
@@ -288,6 +290,7 @@ static int on_model_failed(const hob_run *r, const hob_input *in, hob_draft *out
     if (hob_usage_total(&in->usage)) {
         hob_usage_write(&w, "usage", &in->usage);
         write_cost(&w, in->cost_usd);
+        hob_jsonw_kstr_opt(&w, "payer", payer);
     }
     hob_say_end(&w);
     return HOB_SAID_LAST;
@@ -295,12 +298,14 @@ static int on_model_failed(const hob_run *r, const hob_input *in, hob_draft *out
 
 /* An answer without an end mark is a failure. What was shown of it is kept, marked as cut off, if the run is ending;
  * otherwise it is asked for again. */
-static int on_model(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
+static int on_model(const hob_run *r, const hob_run_env *env, const hob_input *in, hob_draft *out,
+                    hob_error *err) {
+    hob_str payer = hob_str_z(hob_run_purse(r, env)->payer);
     hob_input failed = *in;
     if (r->phase != HOB_PHASE_MODEL)
         return hob_fail(err, HOB_EEXIST, 0, "no model call is under way");
     if (in->kind == HOB_INPUT_MODEL_FINISHED && in->stop != HOB_STOP_NONE)
-        return on_model_finished(r, in, out);
+        return on_model_finished(r, in, payer, out);
     if (in->kind == HOB_INPUT_MODEL_FINISHED) {
         failed.code = HOB_EPROTO;
         failed.retryable = true;
@@ -309,8 +314,8 @@ static int on_model(const hob_run *r, const hob_input *in, hob_draft *out, hob_e
         failed.text = HOB_STR("the answer ended without its end mark");
     }
     failed.stop = HOB_STOP_NONE;
-    return r->ending && in->content.n > 2 ? on_model_finished(r, &failed, out)
-                                          : on_model_failed(r, &failed, out);
+    return r->ending && in->content.n > 2 ? on_model_finished(r, &failed, payer, out)
+                                          : on_model_failed(r, &failed, payer, out);
 }
 
 /* The tool's blocks, and a word of warning if the model is going round in circles. */
@@ -419,7 +424,7 @@ int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in
     case HOB_INPUT_NEXT: return hob_run_next(r, env, out);
     case HOB_INPUT_PROMPT: return on_prompt(r, env, in, out, err);
     case HOB_INPUT_STEER:
-    case HOB_INPUT_FOLLOW_UP: return on_queue(r, in, out, err);
+    case HOB_INPUT_FOLLOW_UP: return on_queue(r, env, in, out, err);
     case HOB_INPUT_CANCEL: return on_cancel(r, env, in, out);
     case HOB_INPUT_RESUME: return on_resume(r, env, out, err);
     case HOB_INPUT_PAUSE: return on_pause(r, out, err);
@@ -429,7 +434,7 @@ int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in
         if (!r->asked.seq) return hob_fail(err, HOB_ENOENT, 0, "nothing was asked for");
         return hob_run_say_budget(r, in->approved, &in->limits, out);
     case HOB_INPUT_MODEL_FINISHED:
-    case HOB_INPUT_MODEL_FAILED: return on_model(r, in, out, err);
+    case HOB_INPUT_MODEL_FAILED: return on_model(r, env, in, out, err);
     case HOB_INPUT_TOOL_FINISHED: return on_tool_finished(r, in, out, err);
     case HOB_INPUT_TOOL_UPDATED: return on_updated(r, env, in, out, err);
     }

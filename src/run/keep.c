@@ -7,7 +7,7 @@
 #include "run/run.h"
 
 #if __SIZEOF_POINTER__ == 8
-_Static_assert(sizeof(hob_run) == 2648, "a member came to hob_run: keep it below");
+_Static_assert(sizeof(hob_run) == 2784, "a member came to hob_run: keep it below");
 #endif
 
 #define RUN_INTS(X)                                                                                \
@@ -66,6 +66,7 @@ _Static_assert(sizeof(hob_run) == 2648, "a member came to hob_run: keep it below
     X(id)                                                                                          \
     X(continues)                                                                                   \
     X(trace)                                                                                       \
+    X(payer)                                                                                       \
     X(caller)                                                                                      \
     X(last_status)                                                                                 \
     X(message)                                                                                     \

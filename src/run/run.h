@@ -88,6 +88,7 @@ typedef enum hob_queue_fate { HOB_QUEUE_RETURN, HOB_QUEUE_KEEP, HOB_QUEUE_DROP }
 typedef struct hob_queued {
     char item[24];
     char *content; /* JSON array, heap */
+    char *payer;   /* of the run that it becomes; heap, NULL = nobody */
 } hob_queued;
 
 typedef struct hob_queue {
@@ -138,6 +139,7 @@ typedef struct hob_run {
     /* the run */
     char id[64], continues[64];
     char trace[56];  /* W3C trace context that it is part of; "" = none */
+    char payer[129]; /* who pays for its calls to the model, and for its sub-agents'; "" = nobody */
     bool unfinished; /* the run before was interrupted and can be continued */
     hob_phase left;  /* the phase it was left in */
     bool settled;
@@ -200,6 +202,8 @@ typedef struct hob_run {
     hob_queue reports; /* of those that ended in the background */
 } hob_run;
 
+/* The run that event `seq` of a session starts: no other run of any session has the same. */
+void hob_run_id(hob_str session, uint64_t seq, char out[64]);
 void hob_run_init(hob_run *r, hob_str session_id);
 void hob_run_finish(hob_run *r);
 int hob_run_apply(hob_run *r, const hob_event *e, const hob_json *data, hob_error *err);
@@ -251,6 +255,8 @@ typedef struct hob_run_env {
     int64_t retry_cap_ms;
     hob_str model;      /* "provider/id" */
     hob_str trace;      /* W3C trace context for a run that starts now; "" = none */
+    hob_str payer;      /* of a run that starts or is queued now; "" = nobody */
+    hob_str key;        /* by which the sender knows its message again; "" = none */
     int64_t max_output; /* tokens */
     bool priced;
     double input_usd, output_usd; /* a million tokens */

@@ -179,7 +179,7 @@ static int go_on(visit *v, bool unpause, hob_error *err) {
     if (hob_agui_plan_todo(v->plan) == HOB_AGUI_DO_ANSWER &&
         !hob_caller_may(hob_web_caller(v->r), HOB_RIGHT_APPROVE))
         return hob_fail(err, HOB_EACCES, 0, "this token has no right to answer approvals: approve");
-    int rc = hob_room_begin(v->room, hob_web_caller(v->r), err);
+    int rc = hob_room_go_on(v->room, hob_web_caller(v->r), err);
     if (rc < 0) return rc;
     rc = take_steps(v, err);
     if (rc >= 0 && unpause) rc = hob_session_resume(v->s, err);
@@ -216,7 +216,13 @@ static int act(visit *v, hob_error *err) {
     switch (todo) {
     case HOB_AGUI_DO_NOTHING:
     case HOB_AGUI_DO_ASK_AGAIN: return HOB_OK;
-    case HOB_AGUI_DO_PROMPT: rc = take_steps(v, err); return rc < 0 ? rc : say_prompt(v, err);
+    case HOB_AGUI_DO_PROMPT:
+        rc = hob_room_begin(v->room, hob_web_caller(v->r), err);
+        if (rc < 0) return rc;
+        rc = take_steps(v, err);
+        if (rc >= 0) rc = say_prompt(v, err);
+        if (rc < 0) hob_room_unbegin(v->room);
+        return rc;
     case HOB_AGUI_DO_UPDATE:
     case HOB_AGUI_DO_ANSWER: return go_on(v, false, err);
     }

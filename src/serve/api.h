@@ -69,7 +69,9 @@ typedef struct hob_api_message {
     hob_session *s;
     hob_str content; /* blocks */
     hob_when_busy policy;
-    hob_receipt receipt; /* what became of it */
+    hob_str payer;
+    char key[HOB_KEY_SIZE]; /* hob_key_make; "" = none */
+    hob_receipt receipt;    /* what became of it */
     hob_send became;
 } hob_api_message;
 /* A prompt, or what the policy makes of it while the session is busy. */

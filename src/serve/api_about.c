@@ -11,6 +11,24 @@ static void write_rights(hob_jsonw *w, const hob_caller *c) {
     hob_jsonw_array_end(w);
 }
 
+/* {"tokens":{"used":…,"limit":…},…}: what there is a limit of. */
+static void write_limits(hob_jsonw *w, const hob_caller *c) {
+    hob_jsonw_key(w, "limits");
+    hob_jsonw_object(w);
+    for (hob_quota q = 0; q < HOB_QUOTA_COUNT; q++) {
+        double unit = (double)hob_quota_unit(q);
+        if (!c->limits[q]) continue;
+        hob_jsonw_key(w, hob_quota_name(q));
+        hob_jsonw_object(w);
+        hob_jsonw_key(w, "used");
+        hob_jsonw_double(w, (double)hob_caller_taken(c, q) / unit);
+        hob_jsonw_key(w, "limit");
+        hob_jsonw_double(w, (double)c->limits[q] / unit);
+        hob_jsonw_object_end(w);
+    }
+    hob_jsonw_object_end(w);
+}
+
 /* GET /api/server */
 void hob_api_server(hob_web_request *r) {
     const hob_caller *c = hob_web_caller(r);
@@ -27,6 +45,7 @@ void hob_api_server(hob_web_request *r) {
     hob_jsonw_kstr(&w, "principal", c->principal);
     hob_jsonw_kstr_opt(&w, "max_mode", c->max_mode);
     write_rights(&w, c);
+    write_limits(&w, c);
     hob_jsonw_object_end(&w);
     hob_web_answer_json(r, 200, hob_buf_str(&out));
     hob_buf_finish(&out);

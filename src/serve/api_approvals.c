@@ -112,8 +112,9 @@ void hob_api_approve(hob_web_request *r) {
     if (!body || !take_answer(r, body, &v, &reason)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
-    int rc = hob_room_begin(room, NULL, &err);
+    int rc = hob_room_go_on(room, hob_web_caller(r), &err);
     if (rc >= 0) rc = hob_session_confirm_tool_use(hob_room_session(room), call, v, reason, &err);
+    if (rc < 0) hob_room_unbegin(room);
     hob_hub_leave(room);
     if (rc < 0)
         answer_conflict(r, rc, &err);
@@ -168,7 +169,7 @@ void hob_api_call_result(hob_web_request *r) {
     if (!hob_api_content(r, body, &content)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
-    int rc = hob_room_begin(room, hob_web_caller(r), &err);
+    int rc = hob_room_go_on(room, hob_web_caller(r), &err);
     if (rc >= 0) {
         rc = hob_session_tool_update(hob_room_session(room), call, what, content, &err);
         if (rc < 0 || what == HOB_UPDATE_PROGRESS) hob_room_unbegin(room);

@@ -160,7 +160,7 @@ void hob_api_run_resume(hob_web_request *r) {
     bool left;
     if (!room) return;
     if (is_current(r, room, "unfinished", &left)) {
-        int rc = hob_room_begin(room, hob_web_caller(r), &err);
+        int rc = hob_room_go_on(room, hob_web_caller(r), &err);
         if (rc >= 0) {
             rc = hob_session_resume(hob_room_session(room), &err);
             if (rc < 0) hob_room_unbegin(room);

@@ -17,8 +17,12 @@ typedef hob_api_message message;
 /* ---- what to do when it is busy ------------------------------------------------------------------------------- */
 
 static int send_as(message *m, hob_send how, hob_error *err) {
-    m->became = how;
-    return hob_session_send(m->s, how, m->content, &m->receipt, err);
+    hob_send_opts o = HOB_SEND_OPTS_INIT;
+    m->became = o.how = how;
+    o.content = m->content;
+    o.payer = m->payer;
+    o.key = hob_str_z(m->key);
+    return hob_session_send_with(m->s, &o, &m->receipt, err);
 }
 
 /* Stops what runs; what is queued stays for the run that follows. */
@@ -65,68 +69,69 @@ bool hob_api_when_busy(hob_web_request *r, hob_str word, hob_when_busy *out) {
 
 /* ---- answers ------------------------------------------------------------------------------------------------------ */
 
-static void write_receipt(const message *m, hob_buf *out) {
+static void write_answer(hob_web_request *r, const hob_answer *a) {
     static const char *const words[] = {"started", "steering", "queued"};
+    hob_buf b;
     hob_jsonw w;
-    hob_jsonw_init(&w, out);
+    hob_buf_init(&b, 4096);
+    hob_jsonw_init(&w, &b);
     hob_jsonw_object(&w);
-    hob_jsonw_kstr(&w, "status", hob_str_z(words[m->became]));
-    hob_jsonw_kstr(&w, "run_id", hob_str_z(m->receipt.run));
-    hob_jsonw_kint(&w, "seq", (int64_t)m->receipt.seq);
+    hob_jsonw_kstr(&w, "status", hob_str_z(words[a->became]));
+    hob_jsonw_kstr(&w, "run_id", hob_str_z(a->run));
+    hob_jsonw_kint(&w, "seq", (int64_t)a->seq);
     hob_jsonw_object_end(&w);
+    hob_web_note(r, "run_id", hob_str_z(a->run));
+    hob_web_answer_json(r, 202, hob_buf_str(&b));
+    hob_buf_finish(&b);
 }
 
-static hob_asking asking(const hob_web_request *r) {
-    return (hob_asking){.session = hob_web_param(r, "id"),
-                        .key = hob_web_header(r, "idempotency-key"),
-                        .route = hob_str_z(hob_web_route(r)->path),
-                        .body = hob_web_body(r)};
+static void answer_before(hob_web_request *r, const hob_answer *a) {
+    hob_web_answer_header(r, "Idempotency-Replayed", HOB_STR("true"));
+    write_answer(r, a);
 }
 
 /* The same request again, by its key: what was answered then. True: that was done, or the key cannot be used. */
-static bool answer_again(hob_web_request *r) {
-    hob_asking a = asking(r);
-    char *before = NULL;
-    if (!a.key.n) return false;
-    if (a.key.n > KEY_MAX) {
+static bool answer_again(hob_web_request *r, hob_room *room, message *m) {
+    hob_str key = hob_web_header(r, "idempotency-key");
+    hob_answer before;
+    hob_error err;
+    if (!key.n) return false;
+    if (key.n > KEY_MAX) {
         hob_web_fail(r, 400, "bad_request", "Idempotency-Key has at most %d bytes", KEY_MAX);
         return true;
     }
-    int rc = hob_hub_asked(hob_api_hub(r), &a, &before);
-    if (rc == 1) {
-        hob_web_answer_header(r, "Idempotency-Replayed", HOB_STR("true"));
-        hob_web_answer_json(r, 202, hob_str_z(before));
-    }
-    if (rc == HOB_EBUSY)
+    hob_key_make(key, hob_str_z(hob_web_route(r)->path), hob_web_body(r), m->key);
+    int rc = hob_room_asked(room, m->key, &before, &err);
+    if (rc == 1)
+        answer_before(r, &before);
+    else if (rc == HOB_EBUSY)
         hob_web_fail(r, 409, "in_progress",
                      "the request with this Idempotency-Key is being answered");
-    if (rc == HOB_EEXIST)
+    else if (rc == HOB_EEXIST)
         hob_web_fail(r, 422, "idempotency_key_reused",
                      "this Idempotency-Key was used for another request, and nothing was done now; "
                      "send each request with a key of its own");
-    hob_free(before);
+    else if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
     return rc != 0;
 }
 
-static void finish_message(hob_web_request *r, const message *m, int rc, const hob_error *err) {
-    hob_asking a = asking(r);
-    hob_buf b;
-    hob_buf_init(&b, 4096);
-    if (rc >= 0) write_receipt(m, &b);
-    if (a.key.n) hob_hub_answered(hob_api_hub(r), &a, hob_buf_str(&b));
-    if (rc < 0) {
+static void finish_message(hob_web_request *r, hob_room *room, const message *m, int rc,
+                           const hob_error *err) {
+    hob_answer a = {.became = m->became, .seq = m->receipt.seq};
+    snprintf(a.run, sizeof a.run, "%s", m->receipt.run);
+    if (m->key[0]) hob_room_answered(room, m->key, rc < 0 ? NULL : &a);
+    if (rc < 0)
         hob_web_fail_hob(r, rc, err);
-    } else {
-        hob_web_note(r, "run_id", hob_str_z(m->receipt.run));
-        hob_web_answer_json(r, 202, hob_buf_str(&b));
-    }
-    hob_buf_finish(&b);
+    else
+        write_answer(r, &a);
 }
 
 int hob_api_send(hob_web_request *r, hob_room *room, hob_api_message *m, hob_error *err) {
     int rc = hob_room_begin(room, hob_web_caller(r), err);
     if (rc < 0) return rc;
     m->s = hob_room_session(room);
+    m->payer = hob_web_caller(r)->name;
     rc = hob_session_set_traceparent(m->s, hob_web_traced(r), err);
     if (rc >= 0) rc = deliver(r, m, err);
     if (rc < 0) hob_room_unbegin(room);
@@ -145,11 +150,11 @@ void hob_api_prompt(hob_web_request *r) {
     if (!hob_api_content(r, body, &m.content) || !hob_api_model(r, body, &model)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
-    if (!answer_again(r)) {
+    if (!answer_again(r, room, &m)) {
         int rc = HOB_OK;
         if (model.p) rc = hob_session_set_model(hob_room_session(room), hob_api_z(r, model), &err);
         if (rc >= 0) rc = hob_api_send(r, room, &m, &err);
-        finish_message(r, &m, rc, &err);
+        finish_message(r, room, &m, rc, &err);
     }
     hob_hub_leave(room);
 }
@@ -162,10 +167,12 @@ static void send_while_busy(hob_web_request *r, hob_send how) {
     if (!body || !hob_api_known(r, body, known) || !hob_api_content(r, body, &m.content)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
-    if (!answer_again(r)) {
+    if (!answer_again(r, room, &m)) {
         m.s = hob_room_session(room);
-        int rc = send_as(&m, how, &err);
-        finish_message(r, &m, rc, &err);
+        m.payer = hob_web_caller(r)->name;
+        int rc = hob_room_begin(room, hob_web_caller(r), &err);
+        if (rc >= 0 && (rc = send_as(&m, how, &err)) < 0) hob_room_unbegin(room);
+        finish_message(r, room, &m, rc, &err);
     }
     hob_hub_leave(room);
 }

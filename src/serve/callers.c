@@ -115,19 +115,32 @@ bool hob_caller_may(const hob_caller *c, hob_right right) {
 
 /* ---- quotas ------------------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *name;
+    int64_t unit;
+} quotas[HOB_QUOTA_COUNT] = {
+    [HOB_QUOTA_SESSIONS] = {"sessions", 1},   [HOB_QUOTA_RUNS] = {"runs", 1},
+    [HOB_QUOTA_STREAMS] = {"streams", 1},     [HOB_QUOTA_TOKENS] = {"tokens", 1},
+    [HOB_QUOTA_COST] = {"cost_usd", 1000000},
+};
+
+const char *hob_quota_name(hob_quota q) {
+    return quotas[q].name;
+}
+
+int64_t hob_quota_unit(hob_quota q) {
+    return quotas[q].unit;
+}
+
 int hob_caller_take(const hob_caller *c, hob_quota q, int64_t n, hob_error *err) {
-    static const char *const names[] = {
-        [HOB_QUOTA_SESSIONS] = "sessions", [HOB_QUOTA_RUNS] = "runs",
-        [HOB_QUOTA_STREAMS] = "streams",   [HOB_QUOTA_TOKENS] = "tokens",
-        [HOB_QUOTA_COST] = "cost",
-    };
     _Atomic int64_t *taken = &c->use->taken[q];
     int64_t now = atomic_load(taken), limit = c->limits[q];
     do {
         if (limit && now + n > limit)
             return hob_fail(err, HOB_ELIMIT, 0,
-                            "the limit of %s of '%.*s' is reached (%lld of %lld)", names[q],
-                            HOB_FMT(c->name), (long long)now, (long long)limit);
+                            "the limit of %s of '%.*s' is reached (%lld of %lld)", quotas[q].name,
+                            HOB_FMT(c->name), (long long)(now / quotas[q].unit),
+                            (long long)(limit / quotas[q].unit));
     } while (!atomic_compare_exchange_weak(taken, &now, now + n));
     return HOB_OK;
 }
@@ -309,6 +322,24 @@ const hob_caller *hob_callers_find(hob_callers *c, hob_str token) {
     if (found) hob_caller_ref(found);
     pthread_mutex_unlock(&c->lock);
     return found;
+}
+
+const hob_caller *hob_callers_named(hob_callers *c, hob_str name) {
+    const hob_caller *found = NULL;
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < c->in_force.n && !found; i++)
+        if (hob_str_eq(c->in_force.at[i]->caller.name, name)) found = &c->in_force.at[i]->caller;
+    if (found) hob_caller_ref(found);
+    pthread_mutex_unlock(&c->lock);
+    return found;
+}
+
+void hob_callers_spend(hob_callers *c, hob_str name, int64_t tokens, int64_t micro_usd) {
+    pthread_mutex_lock(&c->lock);
+    struct hob_caller_use *u = hob_map_get(c->uses, name);
+    if (u) atomic_fetch_add(&u->taken[HOB_QUOTA_TOKENS], tokens);
+    if (u) atomic_fetch_add(&u->taken[HOB_QUOTA_COST], micro_usd);
+    pthread_mutex_unlock(&c->lock);
 }
 
 size_t hob_callers_count(hob_callers *c) {

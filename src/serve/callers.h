@@ -31,6 +31,11 @@ int hob_callers_load(hob_callers *c, const char *file, hob_error *err);
 /* The caller with this token, to be unref'ed; NULL if there is none. Takes the same time for every wrong token of its
  * length. [any] */
 const hob_caller *hob_callers_find(hob_callers *c, hob_str token);
+/* The caller with this name, in the same way. [any] */
+const hob_caller *hob_callers_named(hob_callers *c, hob_str name);
+/* What somebody with this name spent: it is spent, also over a limit. A name that nobody had since the start: nothing.
+ * [any], never blocks for long */
+void hob_callers_spend(hob_callers *c, hob_str name, int64_t tokens, int64_t micro_usd);
 size_t hob_callers_count(hob_callers *c);
 /* Its row was removed or says something else now. [any] */
 bool hob_caller_gone(const hob_caller *c);

@@ -59,6 +59,8 @@ const hob_caller *hob_caller_ref(const hob_caller *c); /* [any] */
 void hob_caller_unref(const hob_caller *c);            /* [any]; NULL is fine */
 bool hob_caller_may(const hob_caller *c, hob_right right);
 const char *hob_right_name(hob_right right); /* as the token file has it; "" for none */
+const char *hob_quota_name(hob_quota q);     /* as the token file has it */
+int64_t hob_quota_unit(hob_quota q);         /* how many of ours are one of those */
 /* [any] Takes n of a quota, or HOB_ELIMIT; then nothing is taken. What lasts for a time is given back. */
 int hob_caller_take(const hob_caller *c, hob_quota q, int64_t n, hob_error *err);
 void hob_caller_give(const hob_caller *c, hob_quota q, int64_t n);

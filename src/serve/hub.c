@@ -27,6 +27,7 @@ static hob_room *add_room(hob_hub *h, hob_str id, hob_str tenant, hob_str princi
     room->principal = hob_dupz(principal);
     room->state = HOB_ROOM_OPENING;
     hob_list_init(&room->things);
+    hob_list_init(&room->keys);
     hob_map_put(h->rooms, id, room);
     hob_list_push(&h->by_use, &room->link);
     return room;
@@ -41,6 +42,7 @@ static void remove_room(hob_room *room) {
     if (room->caller) hob_caller_give(room->caller, HOB_QUOTA_SESSIONS, 1);
     hob_caller_unref(room->caller);
     hob_room_drop_things(room);
+    hob_room_drop_keys(room);
     hob_free(room->tenant);
     hob_free(room->principal);
     hob_free(room->shown);
@@ -352,10 +354,8 @@ static void *run_hub(void *hub) {
 
 static void free_hub(hob_hub *h) {
     hob_hub_forget_rows(h);
-    hob_hub_drop_answers(h);
     hob_map_destroy(h->rooms);
     hob_map_destroy(h->bells);
-    hob_map_destroy(h->answers);
     hob_shelf_destroy(h->shelf);
     hob_map_destroy(h->rows);
     hob_marks_close(h->marks);
@@ -376,13 +376,11 @@ static hob_hub *new_hub(hob_server *sv) {
     pthread_condattr_destroy(&monotonic);
     h->rooms = hob_map_create();
     h->bells = hob_map_create();
-    h->answers = hob_map_create();
     h->shelf = hob_shelf_create();
     h->rows = hob_map_create();
     hob_list_init(&h->by_use);
     hob_list_init(&h->listeners);
     hob_list_init(&h->nudges);
-    hob_list_init(&h->by_age);
     h->soon.fn = hob_hub_on_soon;
     return h;
 }

@@ -52,9 +52,13 @@ int hob_hub_end(hob_room *room, hob_farewell how, hob_error *err);
 /* It was removed from the store: streams of it end. */
 void hob_hub_removed(hob_hub *h, const hob_caller *c, hob_str id);
 
-/* Before work begins that is to be taken up again should the server die: a mark outside of the process. `c` pays for
- * the run (its quota), until the session is settled. HOB_ELIMIT. */
+/* Before work begins that is to be taken up again should the server die: a mark outside of the process. `c` asks for it,
+ * and unless somebody does already it has one run more under way until the session is settled. HOB_ELIMIT: that is too
+ * many, or what it may spend is used up. */
 int hob_room_begin(hob_room *room, const hob_caller *c, hob_error *err);
+/* The same for work that goes on, by an approval, a result or a resume: it is and stays the work of who began it, who is
+ * asked to pay; `c`, if nobody did or they are gone. */
+int hob_room_go_on(hob_room *room, const hob_caller *c, hob_error *err);
 /* The work did not begin after all. */
 void hob_room_unbegin(hob_room *room);
 
@@ -101,14 +105,20 @@ size_t hob_hub_count(hob_hub *h); /* rooms */
 
 /* ---- answers that are given again (Idempotency-Key) ------------------------------------------------------- */
 
-typedef struct hob_asking {
-    hob_str session, key; /* by which it is remembered */
-    hob_str route, body;  /* what must be the same when the key comes again */
-} hob_asking;
-/* 1: answered before, *out (heap) is the answer; 0: go on, and say hob_hub_answered; HOB_EBUSY: it is being answered;
- * HOB_EEXIST: the key was used for another request. The newest few thousand are kept, as long as the server runs. */
-int hob_hub_asked(hob_hub *h, const hob_asking *a, char **out);
-void hob_hub_answered(hob_hub *h, const hob_asking *a, hob_str answer); /* "" = forget */
+enum { HOB_KEY_SIZE = 65 };
+/* What stands in the log for a key: it, and what must be the same when it comes again. */
+void hob_key_make(hob_str key, hob_str route, hob_str body, char out[HOB_KEY_SIZE]);
+typedef struct hob_answer { /* what a message became */
+    hob_send became;
+    char run[64];
+    uint64_t seq;
+} hob_answer;
+/* 1: answered before, *out is what was said; 0: go on, and say hob_room_answered; HOB_EBUSY: it is being answered;
+ * HOB_EEXIST: the key was used for another request. Another error: the log cannot be read. Known are the keys of the last
+ * few thousand events. */
+int hob_room_asked(hob_room *room, const char *key, hob_answer *out, hob_error *err);
+void hob_room_answered(hob_room *room, const char *key,
+                       const hob_answer *answer); /* NULL = forget */
 
 /* ---- rows that change (hub_list.c) --------------------------------------------------------------------------- */
 

@@ -1,99 +1,174 @@
 /*
  * hub_answers.c - the same key again gives the same answer (Idempotency-Key): a client that did not see the answer may
  * send its request again. Another request under a key that was used is refused: answered with what was said before, it
- * would be lost without a word. Kept in memory, the newest ones.
+ * would be lost without a word.
+ *
+ * The truth is in the log: the event that admits a message has its key, in the same commit, so a message is there with its
+ * key or not at all, and a client that comes again after kill -9 learns which. A room reads the keys of the last events
+ * when the first request with a key comes, and remembers what is added while it is open. So the answers of a session go
+ * with it, and no caller can push out another's.
  */
+#include "base/digest.h"
 #include "serve/hub_parts.h"
 
-#include <sodium.h>
+#include <stdio.h>
+
+enum {
+    KEYS = 1024,   /* of a room, the newest */
+    EVENTS = 4096, /* of the log, the last: older ones are not looked at */
+    PAGE = 256,    /* read at once */
+    HALF = 32      /* digits of the key; the rest is the request */
+};
 
 typedef struct kept {
-    hob_list link; /* hub->by_age */
-    char *key;
-    unsigned char sum[crypto_hash_sha256_BYTES]; /* of the request */
-    char *answer;                                /* NULL: it is being answered */
+    hob_list link; /* room->keys, the oldest first */
+    char key[HOB_KEY_SIZE];
+    bool done; /* otherwise it is being answered */
+    hob_answer answer;
 } kept;
 
-static char *name_of(const hob_asking *a) {
-    hob_buf b;
-    hob_buf_init(&b, 8192);
-    hob_buf_add(&b, a->session);
-    hob_buf_addc(&b, '\n');
-    hob_buf_add(&b, a->key);
-    char *name = hob_dupz(hob_buf_str(&b));
-    hob_buf_finish(&b);
-    return name;
+/* ---- names ------------------------------------------------------------------------------------------------- */
+
+void hob_key_make(hob_str key, hob_str route, hob_str body, char out[HOB_KEY_SIZE]) {
+    hob_digest(HOB_STR_NULL, key, out, HALF);
+    hob_digest(route, body, out + HALF, HALF);
 }
 
-static void sum_of(const hob_asking *a, unsigned char out[crypto_hash_sha256_BYTES]) {
-    crypto_hash_sha256_state st;
-    crypto_hash_sha256_init(&st);
-    crypto_hash_sha256_update(&st, (const unsigned char *)a->route.p, a->route.n);
-    crypto_hash_sha256_update(&st, (const unsigned char *)"\n", 1);
-    crypto_hash_sha256_update(&st, (const unsigned char *)a->body.p, a->body.n);
-    crypto_hash_sha256_final(&st, out);
+/* ---- what a room remembers, under the lock -------------------------------------------------------------------- */
+
+static kept *find(const hob_room *room, const char *key) {
+    HOB_LIST_EACH (it, &room->keys) {
+        kept *k = HOB_CONTAINER(it, kept, link);
+        if (!memcmp(k->key, key, HALF)) return k;
+    }
+    return NULL;
 }
 
-static void drop(hob_hub *h, kept *k) {
-    hob_map_take(h->answers, hob_str_z(k->key));
+static void drop(hob_room *room, kept *k) {
     hob_list_remove(&k->link);
-    hob_free(k->key);
-    hob_free(k->answer);
+    room->nkeys--;
     hob_free(k);
 }
 
 /* The oldest that is not being answered. */
-static void make_room(hob_hub *h) {
-    if (hob_map_count(h->answers) < HOB_HUB_ANSWERS) return;
-    HOB_LIST_EACH (it, &h->by_age) {
+static void make_way(hob_room *room) {
+    if (room->nkeys < KEYS) return;
+    HOB_LIST_EACH (it, &room->keys) {
         kept *k = HOB_CONTAINER(it, kept, link);
-        if (!k->answer) continue;
-        drop(h, k);
+        if (!k->done) continue;
+        drop(room, k);
         return;
     }
 }
 
-static int look_up(const kept *k, const unsigned char *sum, char **out) {
-    if (memcmp(k->sum, sum, sizeof k->sum) != 0) return HOB_EEXIST;
-    if (!k->answer) return HOB_EBUSY;
-    *out = hob_dupz(hob_str_z(k->answer));
-    return 1;
+static void add(hob_room *room, const char *key, const hob_answer *answer) {
+    make_way(room);
+    kept *k = HOB_NEW(kept);
+    snprintf(k->key, sizeof k->key, "%s", key);
+    k->done = answer != NULL;
+    if (answer) k->answer = *answer;
+    hob_list_push(&room->keys, &k->link);
+    room->nkeys++;
 }
 
-int hob_hub_asked(hob_hub *h, const hob_asking *a, char **out) {
-    unsigned char sum[crypto_hash_sha256_BYTES];
-    char *name = name_of(a);
-    int rc = 0;
-    sum_of(a, sum);
+void hob_room_drop_keys(hob_room *room) {
+    HOB_LIST_EACH_SAFE (it, &room->keys) drop(room, HOB_CONTAINER(it, kept, link));
+}
+
+/* ---- what the log says ------------------------------------------------------------------------------------------ */
+
+static bool admits(const hob_event *e, hob_send *became) {
+    switch ((int)hob_event_type_of(e)) {
+    case HOB_EVENT_RUN_STARTED: *became = HOB_SEND_PROMPT; return true;
+    case HOB_EVENT_STEER_QUEUED: *became = HOB_SEND_STEER; return true;
+    case HOB_EVENT_FOLLOW_UP_QUEUED: *became = HOB_SEND_FOLLOW_UP; return true;
+    }
+    return false;
+}
+
+static void take_row(hob_room *room, hob_str row) {
+    char key[HOB_KEY_SIZE + 1];
+    hob_answer a = {.seq = 0};
+    hob_event *e;
+    if (hob_str_find(row, HOB_STR("\"key\":\"")) < 0) return; /* most have none */
+    if (hob_event_from_json(row, &e, NULL) < 0) return;
+    if (admits(e, &a.became) && hob_event_field(e, "key", key, sizeof key) == HOB_KEY_SIZE - 1) {
+        a.seq = hob_event_seq(e);
+        snprintf(a.run, sizeof a.run, "%.*s", HOB_FMT(hob_event_run(e)));
+        pthread_mutex_lock(&room->hub->lock);
+        if (!find(room, key)) add(room, key, &a);
+        pthread_mutex_unlock(&room->hub->lock);
+    }
+    hob_event_unref(e);
+}
+
+static int last_event(hob_room *room, uint64_t *out, hob_error *err) {
+    hob_page *info;
+    char text[24] = "0";
+    int64_t n = 0;
+    int rc = hob_session_info(room->s, &info, err);
+    if (rc < 0) return rc;
+    hob_json_field(hob_page_row(info, 0), "last_seq", text, sizeof text);
+    hob_page_destroy(info);
+    hob_str_int(hob_str_z(text), &n);
+    *out = (uint64_t)n;
+    return HOB_OK;
+}
+
+/* Two that come at once both read: what one of them added the other finds. */
+static int read_keys(hob_room *room, hob_error *err) {
+    uint64_t last, after;
+    bool more = true;
+    int rc = last_event(room, &last, err);
+    after = rc >= 0 && last > EVENTS ? last - EVENTS : 0;
+    while (rc >= 0 && more) {
+        hob_page *page;
+        int64_t next = 0;
+        rc = hob_runtime_events(room->hub->rt, room->id, after, PAGE, &page, err);
+        if (rc < 0) break;
+        for (size_t i = 0; i < hob_page_count(page); i++) take_row(room, hob_page_row(page, i));
+        more = hob_str_int(hob_page_next(page), &next) >= 0 && next > 0;
+        after = (uint64_t)next;
+        hob_page_destroy(page);
+    }
+    return rc;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------- */
+
+int hob_room_asked(hob_room *room, const char *key, hob_answer *out, hob_error *err) {
+    hob_hub *h = room->hub;
     pthread_mutex_lock(&h->lock);
-    kept *k = hob_map_get(h->answers, hob_str_z(name));
-    if (k) {
-        rc = look_up(k, sum, out);
-        hob_free(name);
+    bool known = room->keys_read;
+    pthread_mutex_unlock(&h->lock);
+    int rc = known ? HOB_OK : read_keys(room, err);
+    if (rc < 0) return rc;
+    pthread_mutex_lock(&h->lock);
+    room->keys_read = true;
+    kept *k = find(room, key);
+    if (!k) {
+        add(room, key, NULL);
+        rc = 0;
+    } else if (strcmp(k->key, key) != 0) {
+        rc = HOB_EEXIST;
+    } else if (!k->done) {
+        rc = HOB_EBUSY;
     } else {
-        make_room(h);
-        k = HOB_NEW(kept);
-        k->key = name;
-        memcpy(k->sum, sum, sizeof sum);
-        hob_map_put(h->answers, hob_str_z(name), k);
-        hob_list_push(&h->by_age, &k->link);
+        *out = k->answer;
+        rc = 1;
     }
     pthread_mutex_unlock(&h->lock);
     return rc;
 }
 
-void hob_hub_answered(hob_hub *h, const hob_asking *a, hob_str answer) {
-    char *name = name_of(a);
-    pthread_mutex_lock(&h->lock);
-    kept *k = hob_map_get(h->answers, hob_str_z(name));
-    if (k && answer.n && !k->answer)
-        k->answer = hob_dupz(answer);
-    else if (k && !k->answer)
-        drop(h, k);
-    pthread_mutex_unlock(&h->lock);
-    hob_free(name);
-}
-
-void hob_hub_drop_answers(hob_hub *h) {
-    HOB_LIST_EACH_SAFE (it, &h->by_age) drop(h, HOB_CONTAINER(it, kept, link));
+void hob_room_answered(hob_room *room, const char *key, const hob_answer *answer) {
+    pthread_mutex_lock(&room->hub->lock);
+    kept *k = find(room, key);
+    if (k && !k->done && answer) {
+        k->answer = *answer;
+        k->done = true;
+    } else if (k && !k->done) {
+        drop(room, k);
+    }
+    pthread_mutex_unlock(&room->hub->lock);
 }

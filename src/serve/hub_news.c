@@ -6,6 +6,7 @@
  */
 #include "serve/hub_parts.h"
 
+#include "serve/callers.h"
 #include "serve/feed.h"
 
 #include <stdlib.h>
@@ -23,32 +24,45 @@ static int64_t field_int(const hob_event *e, const char *path) {
     return n;
 }
 
-/* What is spent is spent, also over a limit. */
-static void spend(const hob_caller *c, hob_quota q, int64_t n) {
-    hob_caller_give(c, q, -n);
+/* What an answer of a model took of the tokens and the money of who pays: that stands in the event, also in those of
+ * sub-agents, which have no room. What was begun elsewhere, without a payer, is charged to who lets it go on here. */
+static void book(hob_hub *h, const hob_room *room, const hob_event *e) {
+    char payer[160] = "", cost[40];
+    double usd = 0;
+    int64_t tokens = field_int(e, "usage.input_tokens") + field_int(e, "usage.output_tokens");
+    if (hob_event_field(e, "cost_usd", cost, sizeof cost) > 0) usd = strtod(cost, NULL);
+    hob_event_field(e, "payer", payer, sizeof payer);
+    hob_str name = hob_str_z(payer);
+    if (!name.n && room && room->payer) name = room->payer->name;
+    if (name.n) hob_callers_spend(h->server->callers, name, tokens, (int64_t)(usd * 1e6 + 0.5));
 }
 
-/* What an answer took of the tokens and the money of who pays; over the limit the next run is refused. */
-static void book(const hob_room *room, const hob_event *e) {
-    char cost[40];
-    if (!room->payer) return;
-    int64_t tokens = field_int(e, "usage.input_tokens") + field_int(e, "usage.output_tokens");
-    spend(room->payer, HOB_QUOTA_TOKENS, tokens);
-    if (hob_event_field(e, "cost_usd", cost, sizeof cost) > 0)
-        spend(room->payer, HOB_QUOTA_COST, (int64_t)(strtod(cost, NULL) * 1e6 + 0.5));
+/* A run that nobody answers for yet: one that is taken up at the start, or was quicker than the one before settled. */
+static void adopt(hob_room *room, const hob_event *e) {
+    char payer[160] = "";
+    if (room->payer || hob_event_field(e, "payer", payer, sizeof payer) <= 0) return;
+    room->payer = hob_callers_named(room->hub->server->callers, hob_str_z(payer));
+    if (room->payer) hob_caller_give(room->payer, HOB_QUOTA_RUNS, -1);
 }
 
 static void note(hob_room *room, const hob_event *e) {
     room->news++;
     switch (hob_event_type_of(e)) {
-    case HOB_EVENT_RUN_STARTED: room->busy = true; break;
-    case HOB_EVENT_ASSISTANT_MESSAGE: book(room, e); break;
+    case HOB_EVENT_RUN_STARTED:
+        room->busy = true;
+        adopt(room, e);
+        break;
     case HOB_EVENT_SETTLED:
         room->busy = false;
         hob_room_settled(room);
         break;
     default: break; /* the other events are nothing to the hub */
     }
+}
+
+static bool costs(const hob_event *e) {
+    hob_event_type type = hob_event_type_of(e);
+    return type == HOB_EVENT_ASSISTANT_MESSAGE || type == HOB_EVENT_MODEL_CALL_FAILED;
 }
 
 static bool changes_row(const hob_event *e) {
@@ -76,6 +90,7 @@ void hob_hub_on_event(hob_event *e, void *hub) {
     hob_str id = hob_event_session(e);
     pthread_mutex_lock(&h->lock);
     hob_room *room = hob_map_get(h->rooms, id);
+    if (costs(e)) book(h, room, e);
     if (room) note(room, e);
     if (!room || room->state != HOB_ROOM_OPEN) hob_hub_ring(h, id);
     if (changes_row(e) && !hob_list_empty(&h->listeners) && !h->poll_soon) {
@@ -89,26 +104,23 @@ void hob_hub_on_event(hob_event *e, void *hub) {
 
 static int check_left(const hob_caller *c, hob_quota q, const char *what, hob_error *err) {
     if (!c->limits[q] || hob_caller_taken(c, q) < c->limits[q]) return HOB_OK;
-    return hob_fail(err, HOB_ELIMIT, 0, "the %s that this token may spend are used up", what);
+    return hob_fail(err, HOB_ELIMIT, 0,
+                    "the %s that '%.*s' may spend are used up: nothing new begins; what is under "
+                    "way can be cancelled",
+                    what, HOB_FMT(c->name));
 }
 
 static int take_run(hob_room *room, const hob_caller *c, hob_error *err) {
     hob_hub *h = room->hub;
-    pthread_mutex_lock(&h->lock);
-    bool paid = room->payer != NULL;
-    pthread_mutex_unlock(&h->lock);
-    if (paid || !c) return HOB_OK;
     int rc = check_left(c, HOB_QUOTA_TOKENS, "tokens", err);
     if (rc >= 0) rc = check_left(c, HOB_QUOTA_COST, "dollars", err);
-    if (rc >= 0) rc = hob_caller_take(c, HOB_QUOTA_RUNS, 1, err);
-    if (rc < 0) return rc;
     pthread_mutex_lock(&h->lock);
-    if (room->payer)
-        hob_caller_give(c, HOB_QUOTA_RUNS, 1);
-    else
-        room->payer = hob_caller_ref(c);
+    if (rc >= 0 && !room->payer) {
+        rc = hob_caller_take(c, HOB_QUOTA_RUNS, 1, err);
+        if (rc >= 0) room->payer = hob_caller_ref(c);
+    }
     pthread_mutex_unlock(&h->lock);
-    return HOB_OK;
+    return rc;
 }
 
 int hob_room_begin(hob_room *room, const hob_caller *c, hob_error *err) {
@@ -123,6 +135,22 @@ int hob_room_begin(hob_room *room, const hob_caller *c, hob_error *err) {
     if (rc >= 0) room->marked = true;
     pthread_mutex_unlock(&h->lock);
     if (rc < 0) hob_room_unbegin(room);
+    return rc;
+}
+
+static const hob_caller *payer_of(hob_room *room) {
+    hob_page *info;
+    char name[160] = "";
+    if (hob_session_info(room->s, &info, NULL) < 0) return NULL;
+    hob_json_field(hob_page_row(info, 0), "payer", name, sizeof name);
+    hob_page_destroy(info);
+    return *name ? hob_callers_named(room->hub->server->callers, hob_str_z(name)) : NULL;
+}
+
+int hob_room_go_on(hob_room *room, const hob_caller *c, hob_error *err) {
+    const hob_caller *payer = payer_of(room);
+    int rc = hob_room_begin(room, payer ? payer : c, err);
+    hob_caller_unref(payer);
     return rc;
 }
 

@@ -17,8 +17,7 @@ enum {
     HOB_HUB_ROOMS = 20000,  /* open at the same time */
     HOB_HUB_TICK_MS = 1000, /* how often other processes' work is looked for */
     HOB_HUB_SOON_MS = 100,  /* after work of our own that changes a row */
-    HOB_HUB_THREADS = 8,    /* for opening, reading pages, letting go */
-    HOB_HUB_ANSWERS = 4096  /* remembered for Idempotency-Key */
+    HOB_HUB_THREADS = 8     /* for opening, reading pages, letting go */
 };
 
 typedef enum hob_room_state { HOB_ROOM_OPENING, HOB_ROOM_OPEN, HOB_ROOM_CLOSING } hob_room_state;
@@ -43,7 +42,10 @@ struct hob_room {
     uint64_t shown_news;
     int64_t shown_ms;
     hob_list things; /* hub_help.c: what its session needs */
-    hob_work work;   /* letting go */
+    hob_list keys;   /* hub_answers.c: keys of requests, and what was answered */
+    size_t nkeys;
+    bool keys_read; /* those of the log are among them */
+    hob_work work;  /* letting go */
 };
 
 typedef struct hob_bell { /* whoever waits for news of one session */
@@ -72,8 +74,6 @@ struct hob_hub {
     hob_shelf *shelf;
     hob_list listeners;
     hob_list nudges;
-    hob_map *answers; /* "session\nkey" -> hob_kept */
-    hob_list by_age;  /* hob_kept, the oldest first */
     /* the poll for what others write: hub_poll.c; its work and cursor are used by one thread at a time */
     hob_work poll;
     bool polling;    /* hub's thread */
@@ -117,7 +117,7 @@ void hob_room_drop_things(hob_room *room);
 bool hob_hub_tell_nudges(hob_hub *h); /* hub's thread; false: there are none */
 
 /* ---- hub_answers.c ------------------------------------------------------------------------------------------ */
-void hob_hub_drop_answers(hob_hub *h);
+void hob_room_drop_keys(hob_room *room);
 
 /* ---- marks.c: which sessions are to be taken up again ------------------------------------------------------------- */
 typedef struct hob_marks hob_marks;

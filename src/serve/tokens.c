@@ -83,48 +83,48 @@ static int read_rights(reading *rd, const hob_json *list, hob_caller *c) {
     return HOB_OK;
 }
 
-static int limit_place(hob_str key, hob_caller *c, int64_t **out) {
-    static const char *const names[] = {
-        [HOB_QUOTA_SESSIONS] = "sessions",
-        [HOB_QUOTA_RUNS] = "runs",
-        [HOB_QUOTA_STREAMS] = "streams",
-        [HOB_QUOTA_TOKENS] = "tokens",
-    };
-    *out = hob_str_eqz(key, "per_minute") ? &c->per_minute : NULL;
-    for (size_t i = 0; i < HOB_ARRAY_LEN(names); i++)
-        if (hob_str_eqz(key, names[i])) *out = &c->limits[i];
-    return *out ? HOB_OK : HOB_ENOENT;
+static int64_t *limit_place(hob_str key, hob_caller *c, int64_t *unit) {
+    *unit = 1;
+    if (hob_str_eqz(key, "per_minute")) return &c->per_minute;
+    for (hob_quota q = 0; q < HOB_QUOTA_COUNT; q++) {
+        if (!hob_str_eqz(key, hob_quota_name(q))) continue;
+        *unit = hob_quota_unit(q);
+        return &c->limits[q];
+    }
+    return NULL;
 }
 
-static int read_cost(reading *rd, const hob_json *v, hob_caller *c) {
+static int read_cost(reading *rd, const hob_json *v, int64_t *place) {
     double usd = hob_json_double(v);
     if (!hob_json_is(v, HOB_JSON_NUMBER) || !(usd > 0 && usd <= 1e9))
         return WRONG(rd, "token '%s': \"cost_usd\" is a number of dollars", rd->who);
-    c->limits[HOB_QUOTA_COST] = HOB_MAX((int64_t)(usd * 1e6), 1);
+    *place = HOB_MAX((int64_t)(usd * 1e6), 1);
+    return HOB_OK;
+}
+
+static int read_limit(reading *rd, const hob_json *v, hob_caller *c) {
+    hob_str key = hob_json_key(v);
+    int64_t n, unit, *place = limit_place(key, c, &unit);
+    if (!place)
+        return WRONG(rd,
+                     "token '%s': the limit '%.*s' does not exist; there are sessions, runs, "
+                     "streams, per_minute, tokens, cost_usd",
+                     rd->who, HOB_FMT(hob_str_first(key, 40)));
+    if (place == &c->limits[HOB_QUOTA_COST]) return read_cost(rd, v, place);
+    if (hob_json_int(v, &n) < 0 || n < 1 || n > INT64_MAX / unit)
+        return WRONG(rd, "token '%s': the limit '%.*s' is a whole number from 1", rd->who,
+                     HOB_FMT(hob_str_first(key, 40)));
+    *place = n * unit;
     return HOB_OK;
 }
 
 static int read_limits(reading *rd, const hob_json *limits, hob_caller *c) {
-    int64_t *place, n;
+    int rc = HOB_OK;
     if (limits && !hob_json_is(limits, HOB_JSON_OBJECT))
         return WRONG(rd, "token '%s': \"limits\" is an object", rd->who);
-    for (const hob_json *v = hob_json_first(limits); v; v = hob_json_next(v)) {
-        hob_str key = hob_json_key(v);
-        if (hob_str_eqz(key, "cost_usd")) {
-            if (read_cost(rd, v, c) < 0) return HOB_ECONFIG;
-            continue;
-        }
-        if (limit_place(key, c, &place) < 0)
-            return WRONG(rd,
-                         "token '%s': the limit '%.*s' does not exist; there are sessions, runs, "
-                         "streams, per_minute, tokens, cost_usd",
-                         rd->who, HOB_FMT(hob_str_first(key, 40)));
-        if (hob_json_int(v, &n) < 0 || n < 1)
-            return WRONG(rd, "token '%s': the limit '%.*s' is a whole number from 1", rd->who,
-                         HOB_FMT(hob_str_first(key, 40)));
-        *place = n;
-    }
-    return HOB_OK;
+    for (const hob_json *v = hob_json_first(limits); v && rc >= 0; v = hob_json_next(v))
+        rc = read_limit(rd, v, c);
+    return rc;
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  */
 #include "session/task.h"
 
-enum { TITLE_MAX = 1000 };
+enum { TITLE_MAX = 1000, SENDER_MAX = 128 };
 
 typedef struct command {
     hob_op op;
@@ -13,6 +13,7 @@ typedef struct command {
     const hob_tool *tool;
     hob_page **page;
     int count;
+    hob_str payer, key;  /* of a message */
     hob_receipt receipt; /* what became of the message */
 } command;
 
@@ -33,7 +34,11 @@ void hob_op_conclude(hob_op *op, int rc, const hob_error *err) {
 /* The message itself, whatever was said before it. */
 static int give_input(command *c, hob_session *s, hob_error *err) {
     c->receipt.seq = s->view->last_seq + 1;
+    snprintf(s->payer, sizeof s->payer, "%.*s", HOB_FMT(c->payer));
+    s->key = c->key;
     int rc = hob_session_input(s, &c->in, err);
+    s->payer[0] = 0;
+    s->key = HOB_STR_NULL;
     snprintf(c->receipt.run, sizeof c->receipt.run, "%s", s->run.id);
     return rc;
 }
@@ -191,24 +196,42 @@ static void (*start_of(hob_input_kind kind))(hob_op *) {
     return kind == HOB_INPUT_PROMPT ? start_prompt : start_queue;
 }
 
-int hob_session_send(hob_session *s, hob_send how, hob_str content, hob_receipt *out,
-                     hob_error *err) {
+/* As much of it as the host's header has. */
+static int read_send_opts(const hob_send_opts *given, hob_send_opts *out, hob_error *err) {
+    *out = (hob_send_opts)HOB_SEND_OPTS_INIT;
+    memcpy(out, given, HOB_MIN(given->size, sizeof *out));
+    if (out->how > HOB_SEND_FOLLOW_UP)
+        return hob_fail(err, HOB_EINVAL, 0, "there is no way %d to send", (int)out->how);
+    if (out->payer.n <= SENDER_MAX && out->key.n <= SENDER_MAX) return HOB_OK;
+    return hob_fail(err, HOB_EINVAL, 0, "the payer and the key of a message have at most %d bytes",
+                    SENDER_MAX);
+}
+
+int hob_session_send_with(hob_session *s, const hob_send_opts *o, hob_receipt *out,
+                          hob_error *err) {
     static const hob_input_kind kinds[] = {HOB_INPUT_PROMPT, HOB_INPUT_STEER, HOB_INPUT_FOLLOW_UP};
-    if (how > HOB_SEND_FOLLOW_UP)
-        return hob_fail(err, HOB_EINVAL, 0, "there is no way %d to send", (int)how);
-    command c = {.in = {.kind = kinds[how], .content = content}};
+    hob_send_opts l;
     hob_buf expanded;
-    int rc = hob_content_check(content, err);
+    int rc = read_send_opts(o, &l, err);
+    if (rc >= 0) rc = hob_content_check(l.content, err);
     if (rc >= 0) rc = hob_session_enter(s, err);
     if (rc < 0) return rc;
+    command c = {
+        .in = {.kind = kinds[l.how], .content = l.content}, .payer = l.payer, .key = l.key};
     hob_buf_init(&expanded, HOB_MESSAGE_MAX);
-    rc = hob_session_expand_content(s, content, &expanded, err);
+    rc = hob_session_expand_content(s, l.content, &expanded, err);
     if (rc > 0) c.in.content = hob_buf_str(&expanded);
     if (rc >= 0) rc = run_command(s, &c, start_of(c.in.kind), err);
     hob_buf_finish(&expanded);
     hob_session_leave(s);
     if (rc >= 0 && out) give_receipt(&c.receipt, out);
     return rc;
+}
+
+int hob_session_send(hob_session *s, hob_send how, hob_str content, hob_receipt *out,
+                     hob_error *err) {
+    hob_send_opts l = {.size = sizeof l, .how = how, .content = content};
+    return hob_session_send_with(s, &l, out, err);
 }
 
 int hob_session_prompt_content(hob_session *s, hob_str content, hob_error *err) {

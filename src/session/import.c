@@ -191,8 +191,7 @@ static int say_word(hob_import *im, hob_import_part *p, hob_event_type type, con
     hob_draft d;
     hob_jsonw w;
     hob_draft_init(&d, type);
-    if (type == HOB_EVENT_RUN_STARTED)
-        snprintf(p->run.id, sizeof p->run.id, "run-%.32s-%zu", p->from.p, p->n + 1);
+    if (type == HOB_EVENT_RUN_STARTED) hob_run_id(p->from, p->n + 1, p->run.id);
     if (type != HOB_EVENT_CONFIG_CHANGED) d.run_id = hob_str_z(p->run.id);
     hob_jsonw_init(&w, &d.data);
     hob_jsonw_object(&w);

@@ -24,18 +24,32 @@ static hob_str session_here(rewriting *r, hob_str id) {
     return here;
 }
 
-/* Ids of runs are unique in a store: those of a session with another id get other ones. */
+/* The number of a run that is called as one of this session is, today or by an earlier version; 0 = it is not. */
+static uint64_t number_of(hob_str session, hob_str run) {
+    const uint64_t low = (UINT64_C(1) << 48) - 1;
+    char today[64], earlier[64];
+    int64_t n = 0;
+    hob_run_id(session, 0, today);
+    snprintf(earlier, sizeof earlier, "run-%012llx-0",
+             (unsigned long long)(hob_str_hash(session) & low));
+    const char *const like[] = {today, earlier};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(like); i++) {
+        hob_str prefix = hob_str_first(hob_str_z(like[i]), strlen(like[i]) - 1);
+        if (hob_str_starts(run, prefix) && hob_str_int(hob_str_skip(run, prefix.n), &n) >= 0)
+            return n > 0 ? (uint64_t)n : 0;
+    }
+    return 0;
+}
+
+/* Ids of runs are unique in a store: what is not called after its session gets a name that is. */
 static void run_here(rewriting *r, hob_str run, char out[160]) {
     const hob_import_part *p = r->p;
-    char prefix[140];
-    int n = snprintf(prefix, sizeof prefix, "run-%.*s-", HOB_FMT(p->from));
-    hob_str rest = hob_str_skip(run, HOB_MIN((size_t)n, run.n));
-    if (hob_str_eqz(p->from, p->id))
+    const uint64_t beyond = UINT64_C(1) << 62; /* no event has such a number */
+    uint64_t seq = number_of(p->from, run);
+    if (seq && hob_str_eqz(p->from, p->id))
         snprintf(out, 160, "%.*s", HOB_FMT(run));
-    else if (hob_str_starts(run, hob_str_z(prefix)))
-        snprintf(out, 160, "run-%.60s-%.*s", p->id, HOB_FMT(rest));
     else
-        snprintf(out, 160, "run-%.60s-%016llx", p->id, (unsigned long long)hob_str_hash(run));
+        hob_run_id(hob_str_z(p->id), seq ? seq : (hob_str_hash(run) & (beyond - 1)) | beyond, out);
     if (!hob_str_eqz(run, out)) r->differs = true;
 }
 

@@ -146,11 +146,12 @@ static void start_info(hob_op *op) {
     hob_jsonw_kstr(&r.w, "thinking", hob_str_z(hob_thinking_name(s->thinking)));
     hob_jsonw_kstr_opt(&r.w, "title", s->view->title);
     hob_jsonw_kstr(&r.w, "permission_mode", hob_str_z(hob_mode_name(s->mode)));
-    hob_jsonw_kbool(&r.w, "running", hob_session_active(s) && !s->left_alone);
+    hob_jsonw_kbool(&r.w, "running", hob_session_active(s) && !s->left_alone && !s->failed);
     hob_jsonw_kbool(&r.w, "parked", hob_session_parked(s));
     hob_jsonw_kbool(&r.w, "paused", hob_run_active(&s->run) && hob_run_held(&s->run));
     hob_jsonw_kbool(&r.w, "unfinished", s->left_alone);
     hob_jsonw_kstr_opt(&r.w, "run_id", hob_str_z(s->run.id));
+    hob_jsonw_kstr_opt(&r.w, "payer", hob_str_z(s->run.payer));
     hob_jsonw_kint(&r.w, "last_seq", (int64_t)s->durable);
     hob_jsonw_kint(&r.w, "messages", s->view->messages);
     hob_say_limits(&r.w, "limits", &s->limits);

@@ -172,7 +172,7 @@ void hob_session_deliver(hob_session *s) {
 void hob_session_publish(hob_session *s) {
     hob_runtime *rt = s->rt;
     pthread_mutex_lock(&rt->lock);
-    s->pub.running = hob_session_active(s) && !s->left_alone;
+    s->pub.running = hob_session_active(s) && !s->left_alone && !s->failed;
     s->pub.parked = hob_session_parked(s) && s->durable == s->view->last_seq;
     s->pub.parked_at = s->pub.parked ? s->durable : 0;
     s->pub.paused = hob_run_active(&s->run) && hob_run_held(&s->run);

@@ -344,6 +344,8 @@ struct hob_session {
     hob_reader reader; /* the handle's own */
     hob_list readers;  /* that one is the first */
     char trace[56];    /* W3C trace context for the next run; "" = none */
+    char payer[129];   /* of the message that is being taken; "" = nobody */
+    hob_str key;       /* the same */
     /* the result */
     uint64_t result_seq; /* the last answer since the prompt */
 };

@@ -146,6 +146,8 @@ void hob_strand_env(hob_strand *st, hob_run_env *env) {
                          .retry_cap_ms = (int64_t)(hob_config_double(c, "retry.cap_s", 60) * 1000),
                          .model = hob_str_z(hob_strand_model_name(st)),
                          .trace = hob_str_z(s->trace),
+                         .payer = hob_str_z(s->payer),
+                         .key = s->key,
                          .max_output = model->output,
                          .priced = model->priced,
                          .input_usd = model->input_usd,

@@ -194,6 +194,7 @@ static void start_turn(hob_op *op) {
     pthread_mutex_unlock(&a->rt->lock);
     hob_result_destroy(a->result);
     a->result = NULL;
+    if (a->parent) memcpy(a->s->payer, a->parent->run.payer, sizeof a->s->payer);
     rc = hob_session_begin(a->s, m->text, &err);
     if (rc < 0) {
         say_ended(a, HOB_STR("failed"), hob_str_z(err.message));

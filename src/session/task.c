@@ -157,6 +157,7 @@ static int set_to_work(hob_task *t, hob_error *err) {
     hob_session *s = t->s;
     if (s->view->messages || hob_run_active(&s->run)) return HOB_OK;
     trace_child(t);
+    memcpy(s->payer, t->parent->run.payer, sizeof s->payer);
     return hob_session_begin(s, t->prompt, err);
 }
 

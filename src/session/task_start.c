@@ -1,21 +1,22 @@
 /*
  * task_start.c - a child is made, with its part of what its parent may spend, and announced in the parent's log.
  */
+#include "base/digest.h"
 #include "session/place.h"
+
+enum { ID_DIGITS = 32 };
 
 /* ---- making one --------------------------------------------------------------------------------------------- */
 
+/* From its parent and the call, so that it is found again; whoever chooses the id of a session cannot choose the ids of
+ * its children, and no other session has children of these names. */
 void hob_task_id(hob_session *parent, hob_str call, char out[129]) {
     hob_buf b;
     hob_buf_init(&b, 1024);
     hob_buf_addf(&b, "%s/%.*s", parent->id, HOB_FMT(call));
-    uint64_t there = hob_str_hash(hob_buf_str(&b));
-    hob_buf_reset(&b);
-    hob_buf_addf(&b, "%.*s/%s", HOB_FMT(call), parent->id);
-    uint64_t back = hob_str_hash(hob_buf_str(&b));
+    memcpy(out, "task-", 5);
+    hob_digest(HOB_STR_NULL, hob_buf_str(&b), out + 5, ID_DIGITS);
     hob_buf_finish(&b);
-    snprintf(out, 129, "task-%016llx%08llx", (unsigned long long)there,
-             (unsigned long long)back & 0xffffffff);
 }
 
 hob_task *hob_task_find(hob_session *parent, hob_str id) {

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 void desk_init(desk *d, const char *script) {
     hob_buf text;
@@ -31,6 +32,19 @@ void desk_init(desk *d, const char *script) {
     d->so.roots = d->roots;
 }
 
+void desk_tokens(desk *d, const char *text) {
+    hob_buf b;
+    hob_buf_init(&b, 65536);
+    for (const char *p = text; *p; p++) hob_buf_addc(&b, *p == '\'' ? '"' : *p);
+    hob_test_file(&d->folder, "tokens.json", hob_buf_str(&b));
+    hob_buf_finish(&b);
+    assert_int_equal(chmod(hob_test_path(&d->folder, "tokens.json"), 0600), 0);
+    hob_free(d->tokens);
+    d->tokens = hob_dupz(hob_str_z(hob_test_path(&d->folder, "tokens.json")));
+    d->so.token = NULL;
+    d->so.token_file = d->tokens;
+}
+
 void desk_start(desk *d) {
     char url[200];
     assert_ok(hob_runtime_create(&d->ro, &d->rt, &d->err), d->err);
@@ -55,6 +69,7 @@ void desk_finish(desk *d) {
     if (d->server) desk_stop(d);
     hob_config_destroy(d->config);
     hob_test_folder_remove(&d->folder);
+    hob_free(d->tokens);
 }
 
 int desk_call(desk *d, const char *method, const char *body, const char *fmt, ...) {
@@ -86,7 +101,7 @@ tail *desk_tail(desk *d, const char *id, uint64_t after, const char *query) {
     char path[400];
     snprintf(path, sizeof path, "/api/sessions/%s/events?after=%llu%s", id,
              (unsigned long long)after, query);
-    tail *t = tail_open(d->port, DESK_TOKEN, path, NULL);
+    tail *t = tail_open(d->port, d->c.token, path, NULL);
     assert_int_equal(tail_status(t), 200);
     return t;
 }

@@ -24,10 +24,12 @@ typedef struct desk {
     int64_t idle_ms; /* after which sessions are let go of; 0 = as always */
     client c;        /* with DESK_TOKEN */
     const char *roots[2];
+    char *tokens; /* the token file */
     char model[320];
 } desk;
 
 void desk_init(desk *d, const char *script); /* ' for "; nothing runs yet */
+void desk_tokens(desk *d, const char *text); /* before desk_start: a token file; ' for " */
 void desk_start(desk *d);
 void desk_stop(desk *d); /* server and runtime; the folder stays, and desk_start goes on with it */
 void desk_finish(desk *d);

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define OWN "00000000000000000000000000000own"
 #define OTHER "0000000000000000000000000000other"
@@ -28,16 +27,9 @@ static const char tokens[] =
 
 static int setup(void **state) {
     desk *d = hob_alloc(sizeof *d);
-    hob_buf b;
     desk_init(d, "{'rules':[{'when':{'user':'write it','step':1},'reply':[{'tool':'write','args':"
                  "{'path':'a.txt','content':'b'}}]}],'otherwise':[{'text':'hello'}]}");
-    hob_buf_init(&b, 4096);
-    for (const char *p = tokens; *p; p++) hob_buf_addc(&b, *p == '\'' ? '"' : *p);
-    hob_test_file(&d->folder, "tokens.json", hob_buf_str(&b));
-    hob_buf_finish(&b);
-    assert_int_equal(chmod(hob_test_path(&d->folder, "tokens.json"), 0600), 0);
-    d->so.token = NULL;
-    d->so.token_file = hob_dupz(hob_str_z(hob_test_path(&d->folder, "tokens.json")));
+    desk_tokens(d, tokens);
     desk_start(d);
     d->c.token = OWN;
     *state = d;
@@ -46,9 +38,7 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     desk *d = *state;
-    char *file = (char *)(uintptr_t)d->so.token_file;
     desk_finish(d);
-    hob_free(file);
     hob_free(d);
     return 0;
 }

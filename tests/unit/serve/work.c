@@ -179,6 +179,54 @@ static void test_serve_work__a_key_of_a_refused_message_is_free(void **state) {
     desk_settle(d, "one");
 }
 
+/* The log says what was done: a client that did not see the answer asks again, also after the server died. */
+static void test_serve_work__a_key_is_known_after_a_restart(void **state) {
+    desk *d = *state;
+    char first[400], second[400];
+    desk_session(d, "one");
+    assert_status(d, send_keyed(d, "prompt", "{'text':'hi'}"), 202);
+    snprintf(first, sizeof first, "%s", hob_buf_z(&d->c.body));
+    desk_settle(d, "one");
+    desk_stop(d);
+    desk_start(d);
+    assert_status(d, send_keyed(d, "prompt", "{'text':'hi'}"), 202);
+    assert_string_equal(hob_buf_z(&d->c.body), first);
+    assert_non_null(strstr(hob_buf_z(&d->c.head), "Idempotency-Replayed: true"));
+    assert_status(d, send_keyed(d, "prompt", "{'text':'other'}"), 422);
+    assert_status(d,
+                  client_call_with(&d->c, "POST", "/api/sessions/one/prompt",
+                                   "Idempotency-Key: k2\r\n", "{'text':'hang'}"),
+                  202);
+    assert_status(d,
+                  client_call_with(&d->c, "POST", "/api/sessions/one/steer",
+                                   "Idempotency-Key: k3\r\n", "{'text':'more'}"),
+                  202);
+    snprintf(second, sizeof second, "%s", hob_buf_z(&d->c.body));
+    desk_stop(d);
+    desk_start(d);
+    assert_status(d,
+                  client_call_with(&d->c, "POST", "/api/sessions/one/steer",
+                                   "Idempotency-Key: k3\r\n", "{'text':'more'}"),
+                  202);
+    assert_string_equal(hob_buf_z(&d->c.body), second);
+    assert_field(d, "status", "steering");
+    assert_status(d, desk_post(d, "{}", "/api/sessions/one/cancel"), 204);
+    desk_settle(d, "one");
+}
+
+static void test_serve_work__keys_go_with_their_session(void **state) {
+    desk *d = *state;
+    for (int i = 0; i < 2; i++) {
+        desk_session(d, "one");
+        assert_status(d, send_keyed(d, "prompt", "{'text':'hi'}"), 202);
+        assert_null(strstr(hob_buf_z(&d->c.head), "Idempotency-Replayed"));
+        desk_settle(d, "one");
+        assert_status(d, desk_get(d, "/api/sessions/one/runs"), 200);
+        assert_field(d, "runs.0.status", "completed");
+        assert_status(d, desk_call(d, "DELETE", NULL, "/api/sessions/one"), 204);
+    }
+}
+
 /* ---- approvals ----------------------------------------------------------------------------------------------------- */
 
 static void begin_asking(desk *d, char call[100]) {
@@ -440,6 +488,8 @@ int main(void) {
         T(no_message_of_many_clients_is_lost),
         T(a_key_is_not_for_another_message),
         T(a_key_of_a_refused_message_is_free),
+        T(a_key_is_known_after_a_restart),
+        T(keys_go_with_their_session),
         T(an_approval_is_listed_and_answered),
         T(a_sub_agents_approval_is_answered_at_the_root),
         T(an_approval_is_answered_once),

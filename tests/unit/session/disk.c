@@ -13,6 +13,7 @@ static void open_full(host *r, const char *script) {
 /* IMP-33 */
 static void test_session_disk__full_is_an_error_and_nothing_is_lost(void **state) {
     host r;
+    hob_page *info;
     char before[sizeof r.log];
     (void)state;
     open_full(&r, "{'otherwise':[{'text':'hello'}]}");
@@ -22,6 +23,10 @@ static void test_session_disk__full_is_an_error_and_nothing_is_lost(void **state
     int rc = hob_session_prompt(r.s, hob_str_z("two"), &r.err);
     assert_int_equal(rc, HOB_ESTORE);
     assert_true(strlen(r.err.message) > 10);
+    assert_int_equal(hob_session_is_running(r.s), 0); /* what was refused does not run */
+    assert_ok(hob_session_info(r.s, &info, &r.err), r.err);
+    assert_non_null(strstr(hob_page_row(info, 0).p, "\"running\":false"));
+    hob_page_destroy(info);
     host_disk_full(false);
     assert_string_equal(host_log(&r), before); /* nothing half written, nothing lost */
     assert_string_equal(host_prompt(&r, "three"), "completed");

@@ -424,17 +424,23 @@ static void test_session_import__an_export_can_be_stopped(void **state) {
                      HOB_ENOENT);
 }
 
-/* The run of one session is named by another that comes in: nothing of it stays. */
-static void test_session_import__what_the_store_refuses_leaves_nothing(void **state) {
+/* The run of one session is named by another that comes in: that one gets a name of its own. */
+static void test_session_import__takes_no_run_of_another(void **state) {
+    hob_page *row;
+    char session[160];
     (void)state;
     talk();
-    assert_int_equal(
-        import_quoted(HEAD SESSION(3) OPENED EVENT(2, "run_started",
-                                                   ",'run_id':'run-a-2','data':{'origin':'prompt'}")
-                          EVENT(3, "run_finished",
-                                ",'run_id':'run-a-2','data':{'status':'completed'}") END(1, 3)),
-        HOB_EEXIST);
-    assert_int_equal(count_sessions(), 1);
+    assert_ok(import_quoted(
+                  HEAD SESSION(3) OPENED EVENT(2, "run_started",
+                                               ",'run_id':'run-a-2','data':{'origin':'prompt'}")
+                      EVENT(3, "run_finished", ",'run_id':'run-a-2','data':{'status':'completed'}")
+                          END(1, 3)),
+              r.err);
+    assert_int_equal(count_sessions(), 2);
+    assert_ok(hob_runtime_find_run(r.rt, "run-a-2", NULL, &row, &r.err), r.err);
+    hob_json_field(hob_page_row(row, 0), "session", session, sizeof session);
+    assert_string_equal(session, "a");
+    hob_page_destroy(row);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(test_session_import__##name, set_up, tear_down)
@@ -450,7 +456,7 @@ int main(void) {
         T(a_call_that_waits_for_a_person_is_over),
         T(a_wrong_line_is_named_and_nothing_is_stored),
         T(an_export_can_be_stopped),
-        T(what_the_store_refuses_leaves_nothing),
+        T(takes_no_run_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

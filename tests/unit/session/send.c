@@ -232,10 +232,47 @@ static void test_session_send__a_watcher_sees_each_durable_event_once(void **sta
     host_finish(&r);
 }
 
+static int64_t count_of(host *r, const char *text) {
+    hob_page *page;
+    char id[64];
+    int64_t n = 0;
+    hob_session_id(r->s, id, sizeof id);
+    assert_ok(hob_runtime_events(r->rt, id, 0, 0, &page, &r->err), r->err);
+    for (size_t i = 0; i < hob_page_count(page); i++)
+        n += hob_str_find(hob_page_row(page, i), hob_str_z(text)) >= 0;
+    hob_page_destroy(page);
+    return n;
+}
+
+/* Who pays stands where the run begins and in each answer; a key where the message is taken. */
+static void test_session_send__the_log_says_for_whom(void **state) {
+    host r;
+    hob_send_opts o = HOB_SEND_OPTS_INIT;
+    hob_receipt got = HOB_RECEIPT_INIT;
+    (void)state;
+    host_init(&r, hello);
+    host_open(&r);
+    o.content = words("hi");
+    o.payer = HOB_STR("ann");
+    o.key = HOB_STR("k1");
+    assert_ok(hob_session_send_with(r.s, &o, &got, &r.err), r.err);
+    assert_ok(hob_session_wait(r.s, 30000, NULL, &r.err), r.err);
+    assert_int_equal(count_of(&r, "\"payer\":\"ann\""), 2);
+    assert_int_equal(count_of(&r, "\"key\":\"k1\""), 1);
+    assert_string_equal(host_prompt(&r, "again"), "completed"); /* nobody's */
+    assert_int_equal(count_of(&r, "\"payer\""), 2);
+    char text[130];
+    memset(text, 'x', sizeof text);
+    o.payer = hob_str_n(text, 129);
+    assert_int_equal(hob_session_send_with(r.s, &o, &got, &r.err), HOB_EINVAL);
+    host_finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_send__tells_what_became_of_each_message),
         cmocka_unit_test(test_session_send__refuses_a_way_that_is_not_there),
+        cmocka_unit_test(test_session_send__the_log_says_for_whom),
         cmocka_unit_test(test_session_send__tools_are_rows),
         cmocka_unit_test(test_session_send__a_saved_session_stays_though_nothing_was_said),
         cmocka_unit_test(test_session_send__a_kept_mode_is_never_wider_than_what_is_allowed),
