@@ -157,3 +157,18 @@ int hob_origin_parse(hob_str text, hob_origin_of *out, hob_error *err) {
 bool hob_origin_same(const hob_origin_of *a, const hob_origin_of *b) {
     return a->tls == b->tls && a->host.port == b->host.port && hob_host_matches(&a->host, &b->host);
 }
+
+/* ---- escapes ---------------------------------------------------------------------------------- */
+
+static int hex(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    c = (char)(c | 32);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int hob_percent_decode(hob_str s, size_t *i) {
+    if (s.p[*i] != '%') return (unsigned char)s.p[*i];
+    if (*i + 2 >= s.n || hex(s.p[*i + 1]) < 0 || hex(s.p[*i + 2]) < 0) return -1;
+    *i += 2;
+    return hex(s.p[*i - 1]) << 4 | hex(s.p[*i]);
+}

@@ -39,4 +39,7 @@ typedef struct hob_origin_of {
 int hob_origin_parse(hob_str text, hob_origin_of *out, hob_error *err);
 bool hob_origin_same(const hob_origin_of *a, const hob_origin_of *b);
 
+/* The character at s[*i], %XX as what it stands for; *i is moved to its last byte. -1: an escape that is none. */
+int hob_percent_decode(hob_str s, size_t *i);
+
 #endif

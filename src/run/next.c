@@ -38,14 +38,7 @@ int hob_say_finished(const hob_run *r, const char *status, int64_t now, hob_draf
     hob_jsonw_kstr(&w, "status", hob_str_z(status));
     hob_jsonw_kstr_opt(&w, "reason", hob_str_z(r->end_reason));
     if (!strcmp(status, "failed")) hob_say_error(&w, &r->fail);
-    hob_jsonw_kint(&w, "turns", r->spent.turns);
-    hob_jsonw_kint(&w, "tool_calls", r->spent.tool_calls);
-    hob_usage_write(&w, "usage", &r->spent.usage);
-    hob_jsonw_key(&w, "cost_usd");
-    if (r->spent.cost_known)
-        hob_jsonw_double(&w, r->spent.cost_usd);
-    else
-        hob_jsonw_null(&w);
+    hob_spent_write(&w, &r->spent);
     hob_jsonw_kint(&w, "duration_ms", hob_run_elapsed(r, now));
     hob_say_end(&w);
     return HOB_SAID_LAST;

@@ -108,6 +108,8 @@ typedef struct hob_spent {
     double cost_usd;
     bool cost_known;
 } hob_spent;
+/* say.c: turns, tool_calls, usage and cost_usd (null if it is not known), as they stand in events and results. */
+void hob_spent_write(hob_jsonw *w, const hob_spent *s);
 
 typedef struct hob_run_child { /* a sub-agent at work */
     char id[129], call[64];

@@ -72,6 +72,17 @@ int hob_say_result(const hob_run *r, const hob_call *c, hob_outcome o, hob_str t
     return HOB_SAID_LAST;
 }
 
+void hob_spent_write(hob_jsonw *w, const hob_spent *s) {
+    hob_jsonw_kint(w, "turns", s->turns);
+    hob_jsonw_kint(w, "tool_calls", s->tool_calls);
+    hob_usage_write(w, "usage", &s->usage);
+    hob_jsonw_key(w, "cost_usd");
+    if (s->cost_known)
+        hob_jsonw_double(w, s->cost_usd);
+    else
+        hob_jsonw_null(w);
+}
+
 int hob_say_limit(const hob_run *r, hob_stopper s, hob_draft *out) {
     hob_jsonw w = hob_say(r, HOB_EVENT_LIMIT_REACHED, out);
     hob_jsonw_kstr(&w, "limit", hob_str_z(s.limit));

@@ -139,28 +139,12 @@ hob_str hob_web_param(const hob_web_request *r, const char *name) {
 
 /* ---- escapes -------------------------------------------------------------------------------------------- */
 
-static int hex(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if ((c | 32) >= 'a' && (c | 32) <= 'f') return (c | 32) - 'a' + 10;
-    return -1;
-}
-
-/* One character at raw[*i], *i moved to its last byte; -1 for a broken escape. */
-static int decode_one(hob_str raw, size_t *i, bool plus) {
-    char c = raw.p[*i];
-    if (c == '+' && plus) return ' ';
-    if (c != '%') return (unsigned char)c;
-    if (*i + 2 >= raw.n || hex(raw.p[*i + 1]) < 0 || hex(raw.p[*i + 2]) < 0) return -1;
-    *i += 2;
-    return hex(raw.p[*i - 1]) << 4 | hex(raw.p[*i]);
-}
-
 bool hob_web_decode(hob_arena *a, hob_str raw, bool plus, hob_str *out) {
     char *to = hob_arena_bytes(a, raw.n + 1);
     size_t n = 0;
     if (!to) return false;
     for (size_t i = 0; i < raw.n; i++) {
-        int c = decode_one(raw, &i, plus);
+        int c = plus && raw.p[i] == '+' ? ' ' : hob_percent_decode(raw, &i);
         if (c <= 0) return false;
         to[n++] = (char)c;
     }

@@ -56,18 +56,6 @@ static void write_error(hob_jsonw *w, int code, int status, const char *message,
     hob_jsonw_object_end(w);
 }
 
-static void write_totals(hob_jsonw *w, const hob_spent *spent) {
-    hob_usage_write(w, "usage", &spent->usage);
-    hob_jsonw_key(w, "cost_usd");
-    if (spent->cost_known)
-        hob_jsonw_double(w, spent->cost_usd);
-    else
-        hob_jsonw_null(w);
-    hob_jsonw_kint(w, "turns", spent->turns);
-    hob_jsonw_kint(w, "tool_calls", spent->tool_calls);
-    hob_jsonw_kint(w, "duration_ms", spent->ms);
-}
-
 typedef struct ending {
     const char *status;
     int code, sub;
@@ -144,7 +132,8 @@ hob_result *hob_session_result(hob_session *s) {
     hob_jsonw_kstr(&w, "text", hob_buf_str(&r->text));
     hob_jsonw_kstr(&w, "session_id", hob_str_z(s->id));
     hob_jsonw_kstr(&w, "run_id", hob_str_z(s->run.id));
-    write_totals(&w, &s->run.spent);
+    hob_spent_write(&w, &s->run.spent);
+    hob_jsonw_kint(&w, "duration_ms", s->run.spent.ms);
     write_error(&w, e.code, e.sub, e.message, e.retryable);
     hob_jsonw_object_end(&w);
     return r;

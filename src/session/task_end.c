@@ -111,14 +111,7 @@ static void write_report(const ending *e, hob_jsonw *w) {
 static void write_spent(hob_jsonw *w, const hob_session *child) {
     static const hob_spent nothing = {.cost_known = true};
     const hob_spent *spent = child ? &child->run.spent : &nothing;
-    hob_usage_write(w, "usage", &spent->usage);
-    hob_jsonw_key(w, "cost_usd");
-    if (spent->cost_known)
-        hob_jsonw_double(w, spent->cost_usd);
-    else
-        hob_jsonw_null(w);
-    hob_jsonw_kint(w, "turns", spent->turns);
-    hob_jsonw_kint(w, "tool_calls", spent->tool_calls);
+    hob_spent_write(w, spent);
     hob_jsonw_kint(w, "children", child ? hob_kids_in_all(&child->view->kids) : 0);
 }
 

@@ -5,6 +5,7 @@
  * second or when it is large, one request at a time. Nothing here ever holds up a session: a collector that is slow or
  * gone costs the batch's ceiling, then spans are dropped, counted, and that is said once a failure.
  */
+#include "base/host.h"
 #include "log/trace.h"
 #include "net/http.h"
 #include "session/session.h"
@@ -38,19 +39,12 @@ typedef struct hob_telemetry {
 
 /* ---- settings -------------------------------------------------------------------------------------------------- */
 
-static int hex(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c = (char)(c | 32);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static hob_str unescape(hob_arena *a, hob_str s) {
     char *p = hob_arena_bytes(a, s.n + 1);
     size_t n = 0;
     for (size_t i = 0; p && i < s.n; i++) {
-        bool escaped = s.p[i] == '%' && i + 2 < s.n && hex(s.p[i + 1]) >= 0 && hex(s.p[i + 2]) >= 0;
-        p[n++] = escaped ? (char)(hex(s.p[i + 1]) << 4 | hex(s.p[i + 2])) : s.p[i];
-        if (escaped) i += 2;
+        int c = hob_percent_decode(s, &i);
+        p[n++] = c < 0 ? '%' : (char)c;
     }
     return hob_str_n(p, n);
 }

@@ -6,13 +6,10 @@
  *   - versions have no gaps, also of the name that belongs to the user.
  */
 #include "support/check.h"
-#include "support/host.h"
+#include "support/crash.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const char script[] = "{'rules':[{'when':{'step':1},'reply':[{'tool':'make'}]}],"
                              "'otherwise':[{'text':'it is {{result}}'}]}";
@@ -22,9 +19,7 @@ static char large[100000];
 /* ---- the program ------------------------------------------------------------------------------------------- */
 
 static void must(bool good, const char *what, const hob_error *err) {
-    if (good) return;
-    fprintf(stderr, "%s: %s\n", what, err ? err->message : "");
-    _exit(3);
+    crash_must(good ? 0 : -1, err, what);
 }
 
 static hob_artifact_item item_of(const char *name) {
@@ -42,18 +37,6 @@ static void make(const hob_tool_call *call, hob_reply *reply, void *user) {
         must(hob_reply_artifact_save(reply, &item, &err) >= 0, "save", &err);
     }
     hob_reply_text(reply, HOB_OUTCOME_OK, hob_str_z("made"));
-}
-
-static void open_session(host *h) {
-    must(hob_runtime_create(&h->ro, &h->rt, &h->err) >= 0, "runtime", &h->err);
-    h->so.id = "one";
-    h->so.choice = HOB_SESSION_OPEN;
-    int rc = hob_session_create(h->rt, &h->so, &h->s, &h->err);
-    if (rc == HOB_ENOENT) {
-        h->so.choice = HOB_SESSION_NEW;
-        rc = hob_session_create(h->rt, &h->so, &h->s, &h->err);
-    }
-    must(rc >= 0, "session", &h->err);
 }
 
 /* How often the log tells of a version of this name; each of them is there. */
@@ -105,15 +88,6 @@ static void check(host *h, bool at_rest) {
     hob_page_destroy(log);
 }
 
-static bool was_prompted(host *h) {
-    hob_page *p;
-    bool prompted = false;
-    must(hob_session_history(h->s, &p, &h->err) >= 0, "history", &h->err);
-    prompted = hob_page_count(p) > 0;
-    hob_page_destroy(p);
-    return prompted;
-}
-
 static void work(host *h) {
     hob_tool tool = host_tool("make", HOB_TOOL_IDEMPOTENT, NULL);
     hob_artifact_item item = item_of("h");
@@ -123,9 +97,9 @@ static void work(host *h) {
     h->so.permission_mode = "yolo";
     h->so.flags = HOB_SESSION_NO_BUILTIN_TOOLS;
     h->ro.store = "sqlite";
-    open_session(h);
+    crash_open(h, "one");
     check(h, false); /* what was left */
-    if (!was_prompted(h))
+    if (!crash_write_log(h->s, NULL))
         must(hob_session_prompt(h->s, hob_str_z("go"), &h->err) >= 0, "prompt", &h->err);
     must(hob_session_wait(h->s, -1, NULL, &h->err) >= 0, "wait", &h->err);
     for (int i = 0; i < 2; i++)
@@ -137,36 +111,17 @@ static void work(host *h) {
 
 /* ---- the walk ----------------------------------------------------------------------------------------------- */
 
-/* True if it was killed. */
-static bool start(host *h, long crash_at) {
-    int status;
-    pid_t pid = fork();
-    if (pid == 0) {
-        char at[24];
-        snprintf(at, sizeof at, "%ld", crash_at);
-        setenv("HOB_CRASH_AT", at, 1);
-        work(h);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return true;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail_msg("point %ld: ended with status %x", crash_at, status);
-    return false;
-}
-
 static bool walk_point(long at) {
     host h;
     host_init(&h, script);
-    bool killed = start(&h, at);
-    if (killed) assert_false(start(&h, 0));
+    bool killed = crash_fork(&h, work, at);
+    if (killed) assert_false(crash_fork(&h, work, 0));
     host_finish(&h);
     return killed;
 }
 
 static void test_harness_crash_artifacts__every_point(void **state) {
-    const char *step = getenv("HOB_CRASH_STEP");
-    long k = step ? atol(step) : 1, n, points = 0;
+    long k = crash_step(1), n, points = 0;
     (void)state;
     for (n = 1; walk_point(n); n += k) points++;
     print_message("crash points: %ld walked, every %ld-th of about %ld\n", points, k, n - 1);

@@ -10,6 +10,7 @@
 
 #include "support/check.h"
 #include "support/cli.h"
+#include "support/crash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,14 +60,7 @@ static void check_end(hob_test_cli *c) {
 }
 
 static bool walk_point(hob_test_cli *c, long n) {
-    char at[40];
-    hob_test_folder_remove(&c->folder);
-    hob_test_folder_make(&c->folder);
-    hob_test_mkdir(&c->folder, "home");
-    hob_test_quoted_file(c, "script.json", script);
-    snprintf(at, sizeof at, "HOB_CRASH_AT=%ld", n);
-    c->nenv = 0;
-    hob_test_env(c, at);
+    crash_desk(c, script, n);
     bool killed = HOB_RUN(c, NULL, ARGS, "--session-id", "asker", "go") == 137;
     c->nenv = 0;
     show(c, "asker");

@@ -10,15 +10,12 @@
  *   - what after_tool took out is nowhere in the log;
  *   - the state and the final answer are the same as undisturbed.
  */
-#include "log/view.h"
 #include "support/check.h"
-#include "support/host.h"
+#include "support/crash.h"
 #include "support/wire_rules.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char script[] = "{'rules':[{'when':{'step':1},'reply':[{'tool':'danger'}]},"
@@ -27,12 +24,6 @@ static const char script[] = "{'rules':[{'when':{'step':1},'reply':[{'tool':'dan
                              "'reply':[{'text':'it came'}]}]}";
 
 /* ---- the program ------------------------------------------------------------------------------------------- */
-
-static void must(int rc, const hob_error *err, const char *what) {
-    if (rc >= 0) return;
-    fprintf(stderr, "%s: %s\n", what, err->message);
-    _exit(3);
-}
 
 static void run_tool(const hob_tool_call *call, hob_reply *reply, void *user) {
     bool order = hob_str_eqz(call->tool, "order");
@@ -45,7 +36,7 @@ static void run_tool(const hob_tool_call *call, hob_reply *reply, void *user) {
 
 static void set(hob_reply *reply, const char *delta) {
     hob_error err;
-    must(hob_reply_state(reply, hob_str_z(delta), hob_str_z(""), &err), &err, "state");
+    crash_must(hob_reply_state(reply, hob_str_z(delta), hob_str_z(""), &err), &err, "state");
 }
 
 static void before_model(const hob_agent_call *call, hob_reply *reply, void *user) {
@@ -82,48 +73,22 @@ static const hob_agent_callbacks callbacks = {
     .after_tool = after_tool,
 };
 
-static void open_session(host *h) {
-    must(hob_runtime_create(&h->ro, &h->rt, &h->err), &h->err, "runtime");
-    h->so.id = "one";
-    h->so.choice = HOB_SESSION_OPEN;
-    int rc = hob_session_create(h->rt, &h->so, &h->s, &h->err);
-    if (rc == HOB_ENOENT) {
-        h->so.choice = HOB_SESSION_NEW;
-        rc = hob_session_create(h->rt, &h->so, &h->s, &h->err);
-    }
-    must(rc, &h->err, "session");
-}
-
 static void bring_result(hob_session *s) {
     static const char parcel[] = "[{\"type\":\"text\",\"text\":\"a parcel\"}]";
     hob_page *p;
     hob_error err;
-    must(hob_session_pending_calls(s, &p, &err), &err, "pending");
+    crash_must(hob_session_pending_calls(s, &p, &err), &err, "pending");
     for (size_t i = 0; i < hob_page_count(p); i++) {
         hob_arena *a = hob_arena_create(0);
         const hob_json *row;
-        must(hob_json_parse(a, hob_page_row(p, i), NULL, &row, &err), &err, "row");
-        must(hob_session_tool_update(s, hob_json_get_str(row, "call"), HOB_UPDATE_RESULT,
-                                     hob_str_z(parcel), &err),
-             &err, "update");
-        must(hob_session_wait(s, -1, NULL, &err), &err, "wait");
+        crash_must(hob_json_parse(a, hob_page_row(p, i), NULL, &row, &err), &err, "row");
+        crash_must(hob_session_tool_update(s, hob_json_get_str(row, "call"), HOB_UPDATE_RESULT,
+                                           hob_str_z(parcel), &err),
+                   &err, "update");
+        crash_must(hob_session_wait(s, -1, NULL, &err), &err, "wait");
         hob_arena_destroy(a);
     }
     hob_page_destroy(p);
-}
-
-static bool was_prompted(hob_session *s, FILE *out) {
-    hob_page *p = NULL;
-    hob_error err;
-    bool prompted = false;
-    must(hob_session_entries(s, 0, &p, &err), &err, "entries");
-    for (size_t i = 0; i < hob_page_count(p); i++) {
-        hob_str row = hob_page_row(p, i);
-        prompted = prompted || hob_str_find(row, HOB_STR("\"type\":\"user_message\"")) >= 0;
-        if (out) fprintf(out, "%.*s\n", HOB_FMT(row));
-    }
-    hob_page_destroy(p);
-    return prompted;
 }
 
 static void work(host *h) {
@@ -140,45 +105,25 @@ static void work(host *h) {
     h->so.flags = HOB_SESSION_NO_BUILTIN_TOOLS;
     h->so.callbacks = &callbacks;
     h->ro.store = "sqlite";
-    open_session(h);
-    if (!was_prompted(h->s, NULL))
-        must(hob_session_prompt(h->s, hob_str_z("go"), &h->err), &h->err, "prompt");
-    must(hob_session_wait(h->s, -1, NULL, &h->err), &h->err, "wait");
+    crash_open(h, "one");
+    if (!crash_write_log(h->s, NULL))
+        crash_must(hob_session_prompt(h->s, hob_str_z("go"), &h->err), &h->err, "prompt");
+    crash_must(hob_session_wait(h->s, -1, NULL, &h->err), &h->err, "wait");
     bring_result(h->s);
-    FILE *out = fopen(hob_test_path(&h->folder, "log"), "w");
-    was_prompted(h->s, out);
-    fclose(out);
+    crash_leave_log(h);
     host_close(h);
-}
-
-/* True if it was killed. */
-static bool start(host *h, long crash_at) {
-    int status;
-    pid_t pid = fork();
-    if (pid == 0) {
-        char at[24];
-        snprintf(at, sizeof at, "%ld", crash_at);
-        setenv("HOB_CRASH_AT", at, 1);
-        work(h);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return true;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail_msg("point %ld: ended with status %x", crash_at, status);
-    return false;
 }
 
 /* ---- what it left behind ------------------------------------------------------------------------------------ */
 
 typedef struct facts {
     hob_view *view;
-    uint64_t events;
     int runs, ends, last_words, dangers, receipts;
     char answer[64];
 } facts;
 
-static void note(facts *f, const hob_event *e, const hob_json *d) {
+static void note(const hob_event *e, const hob_json *d, void *user) {
+    facts *f = user;
     hob_str tool = hob_json_get_str(d, "tool");
     f->runs += e->type == HOB_EVENT_RUN_STARTED;
     f->ends += e->type == HOB_EVENT_RUN_FINISHED;
@@ -191,22 +136,9 @@ static void note(facts *f, const hob_event *e, const hob_json *d) {
 }
 
 static void read_log(host *h, facts *f) {
-    hob_str rest = hob_test_content(&h->folder, "log"), line;
     *f = (facts){.view = hob_view_create()};
-    assert_true(hob_str_find(rest, HOB_STR("4711")) < 0);
-    while (hob_str_split(&rest, '\n', &line)) {
-        hob_event *e;
-        hob_error err;
-        if (!line.n) continue;
-        hob_arena *a = hob_arena_create(0);
-        assert_ok(hob_event_decode(line, &e, &err), err);
-        assert_int_equal(e->seq, ++f->events);
-        const hob_json *d = hob_event_parse(e, a);
-        assert_ok(hob_view_apply(f->view, e, d, &err), err);
-        note(f, e, d);
-        hob_event_unref(e);
-        hob_arena_destroy(a);
-    }
+    assert_true(hob_str_find(hob_test_content(&h->folder, "log"), HOB_STR("4711")) < 0);
+    crash_read_log(h, f->view, note, f);
 }
 
 static size_t lines(host *h, const char *name) {
@@ -232,8 +164,8 @@ static bool walk_point(long at) {
     host h;
     facts f;
     host_init(&h, script);
-    bool killed = start(&h, at);
-    if (killed) assert_false(start(&h, 0));
+    bool killed = crash_fork(&h, work, at);
+    if (killed) assert_false(crash_fork(&h, work, 0));
     read_log(&h, &f);
     check_end(&h, &f);
     hob_view_destroy(f.view);
@@ -242,8 +174,7 @@ static bool walk_point(long at) {
 }
 
 static void test_harness_crash_callbacks__every_point(void **state) {
-    const char *step = getenv("HOB_CRASH_STEP");
-    long k = step ? atol(step) : 1, n, points = 0;
+    long k = crash_step(1), n, points = 0;
     (void)state;
     for (n = 1; walk_point(n); n += k) points++;
     print_message("crash points: %ld walked, every %ld-th of about %ld\n", points, k, n - 1);

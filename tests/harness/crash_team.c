@@ -18,15 +18,13 @@
  * HOB_CRASH_STEP=k: every k-th point.
  */
 #include "log/history_view.h"
-#include "log/view.h"
 #include "support/agents.h"
 #include "support/check.h"
+#include "support/crash.h"
 #include "support/wire_rules.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char script[] =
@@ -76,49 +74,24 @@ static hob_agent *make_team(void) {
                     NULL);
 }
 
-static void must(int rc, const hob_error *err, const char *what) {
-    if (rc >= 0) return;
-    fprintf(stderr, "%s: %s\n", what, err->message);
-    _exit(3);
-}
-
 static void approve(hob_session *s, hob_str call) {
     hob_error err;
     int rc = hob_session_confirm_tool_use(s, call, HOB_VERDICT_ALLOW, hob_str_z(""), &err);
-    if (rc != HOB_EEXIST && rc != HOB_ENOENT) must(rc, &err, "approve");
+    if (rc != HOB_EEXIST && rc != HOB_ENOENT) crash_must(rc, &err, "approve");
 }
 
 static void approve_waiting(hob_session *s) {
     hob_page *p;
     hob_error err;
-    must(hob_session_pending_confirmations(s, &p, &err), &err, "waiting");
+    crash_must(hob_session_pending_confirmations(s, &p, &err), &err, "waiting");
     for (size_t i = 0; i < hob_page_count(p); i++) {
         hob_arena *a = hob_arena_create(0);
         const hob_json *row;
-        must(hob_json_parse(a, hob_page_row(p, i), NULL, &row, &err), &err, "row");
+        crash_must(hob_json_parse(a, hob_page_row(p, i), NULL, &row, &err), &err, "row");
         approve(s, hob_json_get_str(row, "call"));
         hob_arena_destroy(a);
     }
     hob_page_destroy(p);
-}
-
-/* The stored log, a line an event; whether a prompt is in it. */
-static bool write_log(hob_session *s, FILE *out) {
-    hob_page *p = NULL;
-    hob_error err;
-    uint64_t after = 0;
-    bool prompted = false;
-    do {
-        hob_page_destroy(p);
-        must(hob_session_entries(s, after, &p, &err), &err, "entries");
-        for (size_t i = 0; i < hob_page_count(p); i++, after++) {
-            hob_str row = hob_page_row(p, i);
-            prompted = prompted || hob_str_find(row, HOB_STR("\"type\":\"user_message\"")) >= 0;
-            if (out) fprintf(out, "%.*s\n", HOB_FMT(row));
-        }
-    } while (hob_page_next(p).n);
-    hob_page_destroy(p);
-    return prompted;
 }
 
 static void drive(hob_session *s) {
@@ -134,18 +107,6 @@ static void drive(hob_session *s) {
         hob_event_unref(e);
     }
     if (rc < 0) _exit(4);
-}
-
-static void open_session(host *h) {
-    must(hob_runtime_create(&h->ro, &h->rt, &h->err), &h->err, "runtime");
-    h->so.id = "team";
-    h->so.choice = HOB_SESSION_OPEN;
-    int rc = hob_session_create(h->rt, &h->so, &h->s, &h->err);
-    if (rc == HOB_ENOENT) {
-        h->so.choice = HOB_SESSION_NEW;
-        rc = hob_session_create(h->rt, &h->so, &h->s, &h->err);
-    }
-    must(rc, &h->err, "session");
 }
 
 static void work(host *h) {
@@ -164,45 +125,25 @@ static void work(host *h) {
     h->so.flags = HOB_SESSION_NO_BUILTIN_TOOLS;
     h->so.team = make_team();
     h->ro.store = "sqlite";
-    open_session(h);
-    if (!write_log(h->s, NULL))
-        must(hob_session_prompt(h->s, hob_str_z("go"), &h->err), &h->err, "prompt");
+    crash_open(h, "team");
+    if (!crash_write_log(h->s, NULL))
+        crash_must(hob_session_prompt(h->s, hob_str_z("go"), &h->err), &h->err, "prompt");
     drive(h->s);
-    FILE *out = fopen(hob_test_path(&h->folder, "log"), "w");
-    write_log(h->s, out);
-    fclose(out);
+    crash_leave_log(h);
     host_close(h);
-}
-
-/* True if it was killed. */
-static bool start(host *h, long crash_at) {
-    int status;
-    pid_t pid = fork();
-    if (pid == 0) {
-        char at[24];
-        snprintf(at, sizeof at, "%ld", crash_at);
-        setenv("HOB_CRASH_AT", at, 1);
-        work(h);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return true;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail_msg("point %ld: ended with status %x", crash_at, status);
-    return false;
 }
 
 /* ---- what it left behind ------------------------------------------------------------------------------------ */
 
 typedef struct facts {
     hob_view *view;
-    size_t events;
     int asked, runs, ends, settled, done, unknown;
     hob_buf agents; /* "began NAME" and "ended NAME STATUS", a line each */
     hob_buf answer; /* the last text */
 } facts;
 
-static void note(facts *f, const hob_event *e, const hob_json *d) {
+static void note(const hob_event *e, const hob_json *d, void *user) {
+    facts *f = user;
     hob_str outcome = hob_json_get_str(d, "outcome");
     if (e->type == HOB_EVENT_RUN_STARTED) f->runs++;
     if (e->type == HOB_EVENT_RUN_FINISHED) f->ends++;
@@ -225,23 +166,10 @@ static void note(facts *f, const hob_event *e, const hob_json *d) {
 }
 
 static void read_log(host *h, facts *f) {
-    hob_str rest = hob_test_content(&h->folder, "log"), line;
     *f = (facts){.view = hob_view_create()};
     hob_buf_init(&f->agents, 1u << 16);
     hob_buf_init(&f->answer, 1u << 16);
-    while (hob_str_split(&rest, '\n', &line)) {
-        hob_event *e;
-        hob_error err;
-        if (!line.n) continue;
-        hob_arena *a = hob_arena_create(0);
-        assert_ok(hob_event_decode(line, &e, &err), err);
-        assert_int_equal(e->seq, ++f->events);
-        const hob_json *d = hob_event_parse(e, a);
-        assert_ok(hob_view_apply(f->view, e, d, &err), err);
-        note(f, e, d);
-        hob_event_unref(e);
-        hob_arena_destroy(a);
-    }
+    crash_read_log(h, f->view, note, f);
 }
 
 static void facts_finish(facts *f) {
@@ -312,11 +240,11 @@ static bool walk_point(long at, long again, const char *expected, hob_buf *agent
     host h;
     facts f;
     host_init(&h, script);
-    bool killed = start(&h, at);
-    if (killed && again && start(&h, again))
-        assert_false(start(&h, 0));
+    bool killed = crash_fork(&h, work, at);
+    if (killed && again && crash_fork(&h, work, again))
+        assert_false(crash_fork(&h, work, 0));
     else if (killed && !again)
-        assert_false(start(&h, 0));
+        assert_false(crash_fork(&h, work, 0));
     read_log(&h, &f);
     sort_lines(&f.agents);
     check_end(&h, &f);
@@ -333,8 +261,7 @@ static void undisturbed(hob_buf *agents) {
 }
 
 static void test_harness_crash_team__every_point(void **state) {
-    const char *step = getenv("HOB_CRASH_STEP");
-    long k = step ? atol(step) : 1, n, points = 0;
+    long k = crash_step(1), n, points = 0;
     hob_buf agents;
     (void)state;
     undisturbed(&agents);

@@ -12,6 +12,7 @@
 
 #include "support/check.h"
 #include "support/cli.h"
+#include "support/crash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,15 +122,8 @@ static void check_end(hob_test_cli *c, const facts *f) {
 }
 
 static bool walk_point(hob_test_cli *c, long n) {
-    char at[40];
     facts f;
-    hob_test_folder_remove(&c->folder);
-    hob_test_folder_make(&c->folder);
-    hob_test_mkdir(&c->folder, "home");
-    hob_test_quoted_file(c, "script.json", script);
-    snprintf(at, sizeof at, "HOB_CRASH_AT=%ld", n);
-    c->nenv = 0;
-    hob_test_env(c, at);
+    crash_desk(c, script, n);
     bool killed = HOB_RUN(c, NULL, ARGS, "go") == 137;
     c->nenv = 0;
     look(c, &f);

@@ -13,6 +13,7 @@
 
 #include "support/check.h"
 #include "support/cli.h"
+#include "support/crash.h"
 #include "support/repo.h"
 
 #include <stdio.h>
@@ -65,15 +66,8 @@ static void check_end(hob_test_cli *c) {
 }
 
 static bool walk_point(hob_test_cli *c, long n) {
-    char at[40];
-    hob_test_folder_remove(&c->folder);
-    hob_test_folder_make(&c->folder);
-    hob_test_mkdir(&c->folder, "home");
+    crash_desk(c, script, n);
     repo_make(&c->folder, "project");
-    hob_test_quoted_file(c, "script.json", script);
-    snprintf(at, sizeof at, "HOB_CRASH_AT=%ld", n);
-    c->nenv = 0;
-    hob_test_env(c, at);
     bool killed = hob_test_shell(c, RUN "--session-id apart go") == 137;
     c->nenv = 0;
     if (killed && !has_session(c)) return true; /* it died before the prompt was accepted */

@@ -113,3 +113,18 @@ void desk_settle(desk *d, const char *id) {
     assert_string_equal(tail_event(t), "settled");
     tail_close(t);
 }
+
+int desk_setup(void **state, const char *script) {
+    desk *d = hob_alloc(sizeof *d);
+    desk_init(d, script);
+    desk_start(d);
+    *state = d;
+    return 0;
+}
+
+int desk_teardown(void **state) {
+    desk *d = *state;
+    desk_finish(d);
+    hob_free(d);
+    return 0;
+}

@@ -33,6 +33,9 @@ void desk_tokens(desk *d, const char *text); /* before desk_start: a token file;
 void desk_start(desk *d);
 void desk_stop(desk *d); /* server and runtime; the folder stays, and desk_start goes on with it */
 void desk_finish(desk *d);
+/* For cmocka: *state is a desk that has started. */
+int desk_setup(void **state, const char *script);
+int desk_teardown(void **state);
 /* POST /api/sessions with that id: 201, or the test fails. */
 void desk_session(desk *d, const char *id);
 /* "text" to the session's prompt: 202, or the test fails. */
@@ -43,5 +46,12 @@ void desk_settle(desk *d, const char *id); /* until it is settled, by its stream
 int desk_call(desk *d, const char *method, const char *body, const char *fmt, ...) HOB_PRINTF(4, 5);
 #define desk_get(d, ...) desk_call(d, "GET", NULL, __VA_ARGS__)
 #define desk_post(d, body, ...) desk_call(d, "POST", body, __VA_ARGS__)
+#define assert_status(d, call, wanted)                                                             \
+    do {                                                                                           \
+        int got_ = (call);                                                                         \
+        if (got_ != (wanted))                                                                      \
+            fail_msg("%d instead of %d: %s", got_, wanted, hob_buf_z(&(d)->c.body));               \
+    } while (0)
+#define assert_field(d, path, text) assert_string_equal(client_field(&(d)->c, path), text)
 
 #endif

@@ -139,6 +139,22 @@ static void test_base_host__origins(void **state) {
         if (hob_origin_parse(hob_str_z(bad[i]), &a, NULL) != HOB_EINVAL) fail_msg("%s", bad[i]);
 }
 
+static void test_base_host__escapes(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int first;
+        size_t at;
+    } cases[] = {{"%41b", 'A', 2}, {"%fF", 255, 2},   {"%00", 0, 2},
+                 {"a%41", 'a', 0}, {"\xc3", 0xc3, 0}, {"%", -1, 0},
+                 {"%4", -1, 0},    {"%4g", -1, 0},    {"%+1", -1, 0}};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(cases); i++) {
+        size_t at = 0;
+        assert_int_equal(hob_percent_decode(hob_str_z(cases[i].text), &at), cases[i].first);
+        assert_int_equal(at, cases[i].at);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_base_host__names_and_addresses),
@@ -146,6 +162,7 @@ int main(void) {
         cmocka_unit_test(test_base_host__nul_and_length),
         cmocka_unit_test(test_base_host__rules_hold_at_the_boundary_of_a_label),
         cmocka_unit_test(test_base_host__loopback),
+        cmocka_unit_test(test_base_host__escapes),
         cmocka_unit_test(test_base_host__origins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

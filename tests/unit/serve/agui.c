@@ -16,18 +16,7 @@ static const char script[] =
     "'otherwise':[{'text':'hello there'}]}";
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, script);
-    desk_start(d);
-    *state = d;
-    return 0;
-}
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
+    return desk_setup(state, script);
 }
 
 #define ANSWER "{'id':'m4-0','role':'assistant','content':'hello there'}"
@@ -303,7 +292,7 @@ static void test_serve_agui__a_tool_that_says_too_much_is_refused(void **state) 
     ask_colour(d, messages, sizeof messages);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_agui__##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_agui__##name, setup, desk_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

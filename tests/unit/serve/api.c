@@ -14,27 +14,8 @@ static const char script[] =
     "'otherwise':[{'text':'hello there'}]}";
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, script);
-    desk_start(d);
-    *state = d;
-    return 0;
+    return desk_setup(state, script);
 }
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
-}
-
-#define assert_status(d, call, wanted)                                                             \
-    do {                                                                                           \
-        int got_ = (call);                                                                         \
-        if (got_ != (wanted))                                                                      \
-            fail_msg("%d instead of %d: %s", got_, wanted, hob_buf_z(&(d)->c.body));               \
-    } while (0)
-#define assert_field(d, path, text) assert_string_equal(client_field(&(d)->c, path), text)
 
 /* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
@@ -452,7 +433,7 @@ static void test_serve_api__a_page_of_events_goes_on_where_the_one_before_ended(
     assert_status(d, desk_get(d, "/api/sessions/one/events?until=noon"), 400);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_api__##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_api__##name, setup, desk_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

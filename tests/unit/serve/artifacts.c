@@ -6,29 +6,10 @@
 #include <string.h>
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(
-        d,
+    return desk_setup(
+        state,
         "{'rules':[{'when':{'user':'hang'},'reply':[{'wait':true}]}],'otherwise':[{'text':'hi'}]}");
-    desk_start(d);
-    *state = d;
-    return 0;
 }
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
-}
-
-#define assert_status(d, call, wanted)                                                             \
-    do {                                                                                           \
-        int got_ = (call);                                                                         \
-        if (got_ != (wanted))                                                                      \
-            fail_msg("%d instead of %d: %s", got_, wanted, hob_buf_z(&(d)->c.body));               \
-    } while (0)
-#define assert_field(d, path, text) assert_string_equal(client_field(&(d)->c, path), text)
 
 static int put(desk *d, const char *name, const char *headers, const char *body) {
     char path[300];
@@ -89,7 +70,7 @@ static void test_serve_artifacts__a_body_over_the_limit_is_refused_before_it_com
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_artifacts__##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_artifacts__##name, setup, desk_teardown)
     const struct CMUnitTest tests[] = {
         T(each_put_is_a_version),
         T(a_put_at_any_time),

@@ -7,27 +7,8 @@
 #include <sys/stat.h>
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, "{'otherwise':[{'tool':'read','args':{'path':'script.json'}}]}");
-    desk_start(d);
-    *state = d;
-    return 0;
+    return desk_setup(state, "{'otherwise':[{'tool':'read','args':{'path':'script.json'}}]}");
 }
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
-}
-
-#define assert_status(d, call, wanted)                                                             \
-    do {                                                                                           \
-        int got_ = (call);                                                                         \
-        if (got_ != (wanted))                                                                      \
-            fail_msg("%d instead of %d: %s", got_, wanted, hob_buf_z(&(d)->c.body));               \
-    } while (0)
-#define assert_field(d, path, text) assert_string_equal(client_field(&(d)->c, path), text)
 
 static void expect_limit(desk *d, const char *id, const char *reason) {
     desk_prompt(d, id, "go");
@@ -103,7 +84,7 @@ static void test_serve_budget__what_is_no_budget(void **state) {
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_budget__##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_budget__##name, setup, desk_teardown)
     const struct CMUnitTest tests[] = {
         T(holds_for_every_run_and_after_a_restart),
         T(a_copy_has_it_too),

@@ -15,18 +15,7 @@ static const char script[] =
     "'otherwise':[{'text':'hello there'}]}";
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, script);
-    desk_start(d);
-    *state = d;
-    return 0;
-}
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
+    return desk_setup(state, script);
 }
 
 /* The call that waits for an approval, as a path has it. */
@@ -91,8 +80,8 @@ static void test_serve_calls__of_a_sub_agent(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_serve_calls__one_is_stopped_and_the_run_goes_on, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_serve_calls__of_a_sub_agent, setup, teardown),
+                                        desk_teardown),
+        cmocka_unit_test_setup_teardown(test_serve_calls__of_a_sub_agent, setup, desk_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,18 +22,7 @@ static const char script[] =
     "'otherwise':[{'text':'hello there'}]}";
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, script);
-    desk_start(d);
-    *state = d;
-    return 0;
-}
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
+    return desk_setup(state, script);
 }
 
 /* Reads until the stream ends or an event of that name comes; each number follows the one before. */
@@ -376,7 +365,7 @@ static void test_serve_events__the_list_begins_with_as_many_rows_as_asked(void *
     tail_close(t);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_events__##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_events__##name, setup, desk_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -144,18 +144,7 @@ static const char script[] =
     "'otherwise':[{'text':'hello there'}]}";
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, script);
-    desk_start(d);
-    *state = d;
-    return 0;
-}
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
+    return desk_setup(state, script);
 }
 
 static void fill(desk *d, const char *id) {
@@ -250,11 +239,12 @@ int main(void) {
         cmocka_unit_test(test_serve_slab__the_longer_one_stays),
         cmocka_unit_test(test_serve_slab__the_one_used_longest_ago_goes_first),
         cmocka_unit_test_setup_teardown(test_serve_slab__from_every_cursor_each_event_once, setup,
-                                        teardown),
+                                        desk_teardown),
         cmocka_unit_test_setup_teardown(
-            test_serve_slab__one_that_reads_from_the_start_catches_up_with_a_run, setup, teardown),
+            test_serve_slab__one_that_reads_from_the_start_catches_up_with_a_run, setup,
+            desk_teardown),
         cmocka_unit_test_setup_teardown(
-            test_serve_slab__an_id_that_is_used_again_shows_its_own_events, setup, teardown),
+            test_serve_slab__an_id_that_is_used_again_shows_its_own_events, setup, desk_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

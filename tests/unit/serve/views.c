@@ -13,27 +13,8 @@ static const char script[] =
     "'otherwise':[{'text':'hello there'}]}";
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, script);
-    desk_start(d);
-    *state = d;
-    return 0;
+    return desk_setup(state, script);
 }
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
-}
-
-#define assert_status(d, call, wanted)                                                             \
-    do {                                                                                           \
-        int got_ = (call);                                                                         \
-        if (got_ != (wanted))                                                                      \
-            fail_msg("%d instead of %d: %s", got_, wanted, hob_buf_z(&(d)->c.body));               \
-    } while (0)
-#define assert_field(d, path, text) assert_string_equal(client_field(&(d)->c, path), text)
 
 static void close_session(desk *d, const char *id) {
     assert_status(d, desk_post(d, NULL, "/api/sessions/%s/close", id), 204);
@@ -288,7 +269,7 @@ static void test_serve_views__a_script_that_cannot_be_read_is_no_fault_of_the_se
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_views__##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_views__##name, setup, desk_teardown)
     const struct CMUnitTest tests[] = {
         T(a_closed_session_has_a_revision_that_guards),
         T(a_revision_is_of_what_the_state_is),
