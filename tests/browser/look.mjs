@@ -44,6 +44,10 @@ export const look = {
     assert.equal(await page.locator('.sessions [data-id]').count(), 1);
     await page.fill('input[type=search]', '');
     await page.waitForFunction(() => document.querySelectorAll('.sessions [data-id]').length > 1);
+    await page.fill('input[type=search]', 'said kumquat');
+    await page.waitForSelector('.sessions .snippet');
+    await page.press('input[type=search]', 'Enter');
+    await page.waitForSelector('article.found >> text=You said: the word is kumquat');
     await page.context().close();
   },
   async delete_a_session() {

@@ -129,11 +129,12 @@ class Stream {
     this.timer = null;
     if (this.stopped) return;
     this.onState('connecting');
+    const abort = this.abort = new AbortController();
     try {
       await this.read();
       this.tries = 0;
     } catch (error) {
-      if (this.stopped) return;
+      if (this.stopped || abort.signal.aborted) return; // another one may be under way already
       if ([401, 403, 404, 409].includes(error.status)) return this.onEnd(error);
     }
     if (!this.stopped) this.again();
@@ -144,7 +145,6 @@ class Stream {
     this.timer = setTimeout(() => this.run(), this.tries > 1 ? wait : 150);
   }
   async read() {
-    this.abort = new AbortController();
     const headers = {authorization: `Bearer ${token.value}`, accept: 'text/event-stream'};
     if (this.after) headers['last-event-id'] = String(this.after);
     const response = await fetch(this.path, {headers, signal: this.abort.signal, cache: 'no-store'});

@@ -27,7 +27,7 @@ class App {
     h('button.fresh.needs-run', {type: 'button', title: 'New session (N)', onclick: () => this.fresh()}, icon('plus'), 'New session'), listBox);
     this.crumb = h('a.crumb', {hidden: true}, icon('up'), 'caller');
     this.title = h('h1', 'hob');
-    this.statusLine = h('span.status', {role: 'status'});
+    this.statusLine = h('span.status');
     this.earlier = h('button.small', {type: 'button', hidden: true, onclick: () => this.loadEarlier()}, 'Earlier messages');
     this.log = h('div.log', {role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation'});
     this.news = h('div.unseen', {'aria-live': 'polite'});
@@ -81,7 +81,7 @@ class App {
     location.reload();
   }
   watchList() {
-    this.listStream = new Stream('/api/sessions', {onEvent: (row, e) => this.rowChanged(row, e.type), onEnd: () => this.signIn('The token is not valid any more.')});
+    this.listStream = new Stream('/api/sessions', {onEvent: (row, e) => this.rowChanged(row, e.type), onState: (state, wait) => !this.stream && this.online(state, wait), onEnd: () => this.signIn('The token is not valid any more.')});
   }
   // Browsers allow six connections to one server: a page that nobody sees keeps one while its session works, else none.
   lookedAt() {
@@ -101,14 +101,17 @@ class App {
   // ---- which session ----
 
   route() {
-    const m = /^#\/s\/(.+)$/.exec(location.hash);
+    const m = /^#\/s\/([^@]+)(?:@(\d+))?$/.exec(location.hash); // @: an event to show
+    const id = m ? decodeURIComponent(m[1]) : null;
     this.toggleSide(false);
-    this.open(m ? decodeURIComponent(m[1]) : null);
+    this.target = m && Number(m[2]);
+    if (!id || id !== this.id || !this.target) this.open(id);
+    else this.goTo();
   }
   open(id) {
     if (this.stream) this.stream.stop();
     clearTimeout(this.childTimer);
-    Object.assign(this, {stream: null, id, events: [], firstSeq: 1, gone: null, connection: '', childTimer: null, conversation: new Conversation(), commandList: null});
+    Object.assign(this, {stream: null, row: null, id, events: [], firstSeq: 1, gone: null, connection: '', childTimer: null, conversation: new Conversation(), commandList: null});
     this.chat.clear();
     this.composer.edit(null);
     this.list.select(id);
@@ -116,6 +119,8 @@ class App {
     this.earlier.hidden = true;
     document.body.classList.toggle('no-session', !id);
     this.showAll();
+    clearTimeout(this.loadTimer);
+    if (id) this.loadTimer = setTimeout(() => this.chat.loading(true), 300);
     if (id) this.attach(id);
     if (!this.stepping && (!id || !matchMedia('(pointer: coarse)').matches)) this.composer.box.focus({preventScroll: true});
     this.stepping = false;
@@ -146,10 +151,16 @@ class App {
   lost(error) {
     if (error.status === 401) return this.signIn('The token is not valid any more.');
     if (error.status === 409 && this.conversation.lastSeq) return this.open(this.id); // the log is another one now: from its beginning
+    clearTimeout(this.loadTimer);
+    this.chat.loading(false);
     this.gone = error.status === 404 ? 'This session does not exist, or not any more.' : error.message;
     return this.showAll();
   }
   event(e) {
+    if (this.loadTimer) {
+      this.loadTimer = clearTimeout(this.loadTimer);
+      this.chat.loading(false);
+    }
     if (e.seq) this.events.push(e);
     this.chat.show(this.conversation, this.conversation.apply(e));
     if (e.seq) this.tell(e);
@@ -174,6 +185,7 @@ class App {
     else if (this.gone) this.drawGone();
     this.watchChildren();
     this.panel.show(c);
+    if (this.target && this.row && c.lastSeq >= this.row.last_seq) this.goTo();
   }
   drawGone() {
     this.form.drawn = false;
@@ -182,7 +194,10 @@ class App {
   }
   drawStatus() {
     const c = this.conversation;
-    const word = this.connection || this.statusWord;
+    const since = this.statusWord === 'working' && (c.runs.get(c.running) || {}).start;
+    const word = this.connection || (since ? `working ${brief(Math.max(0, Math.floor((Date.now() - Date.parse(since)) / 1000)) * 1000)}` : this.statusWord);
+    clearTimeout(this.clock);
+    if (since) this.clock = setTimeout(() => this.drawStatus(), 1000);
     if (word === this.statusShown) return;
     this.statusShown = word;
     const again = this.connection && h('button.small', {type: 'button', onclick: () => this.lookedAt()}, 'Try now');
@@ -240,6 +255,7 @@ class App {
   }
   escape(typing) {
     if (this.side.classList.contains('open')) return this.toggleSide(false);
+    if (!this.panelNode.hidden && !this.panelNode.parentNode.hidden && matchMedia('(max-width: 1100px)').matches) return this.togglePanel(false);
     if (typing && typing === this.list.search) {
       typing.value = '';
       this.list.find();

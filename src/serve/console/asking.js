@@ -28,8 +28,8 @@ function approvalBar(call, act) {
   };
   const who = call.child ? `${call.childAgent || 'A sub-agent'} asks: may it run ${call.tool}?` : `May ${call.tool} run?`;
   const bar = h('div.approval', {role: 'group', 'aria-label': who}, h('p.ask', who), ruleView(call),
-    h('div.row', h('button.primary', {type: 'button', data: {answer: 'allow'}, title: 'Allow once (A)', onclick: () => answer(true)}, icon('check'), 'Allow once'),
-      h('button', {type: 'button', data: {answer: 'deny'}, title: 'Deny (X)', onclick: () => answer(false)}, icon('close'), 'Deny'), reason));
+    h('div.row', h('button.primary', {type: 'button', data: {answer: 'allow'}, title: 'Allow once (A)', onclick: () => answer(true)}, icon('check'), 'Allow once', h('kbd', 'A')),
+      h('button', {type: 'button', data: {answer: 'deny'}, title: 'Deny (X)', onclick: () => answer(false)}, icon('close'), 'Deny', h('kbd', 'X')), reason));
   return bar;
 }
 

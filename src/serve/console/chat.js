@@ -16,6 +16,7 @@ class Chat {
     this.parts = new Map();
     this.dirty = new Set();
     this.following = true;
+    this.loading(false);
     this.act.following(true);
     replace(this.node);
   }
@@ -79,11 +80,19 @@ class Chat {
     };
     hold(6);
   }
+  loading(yes) {
+    if (yes) this.node.dataset.loading = '';
+    else delete this.node.dataset.loading;
+  }
   reveal(key) {
     const node = this.nodes.get(key);
     if (!node || node.hidden) return;
     this.following = false;
-    node.scrollIntoView({block: 'center'});
+    const show = (frames) => { // as in prepend()
+      node.scrollIntoView({block: 'center'});
+      if (frames) requestAnimationFrame(() => show(frames - 1));
+    };
+    show(4);
     node.classList.add('found');
     setTimeout(() => node.classList.remove('found'), 1500);
   }
@@ -127,11 +136,26 @@ class Chat {
   }
 }
 
+// A long text is cut at some lines until somebody wants all of it.
+function clamp(box) {
+  box.classList.add('cut');
+  const button = h('button.small', {type: 'button', onclick: () => { button.remove(); box.classList.remove('cut'); }}, 'Show all');
+  box.append(button);
+}
+
 // Who speaks has a colour, the same in all of the page.
 const speakers = new Map();
 function labelled(name) {
   if (!speakers.has(name)) speakers.set(name, speakers.size % 6);
   return h(`span.who.w${speakers.get(name)}`, name);
+}
+
+// The agents of a workflow, each under the one that has it work.
+function flowView(item) {
+  const marks = {running: h('span.spinner'), completed: icon('check'), transferred: icon('chevron')};
+  return h('ol', item.nodes.map((n) => h(`li.${n.status}.d${Math.min(5, n.depth)}`, {title: n.reason || n.status},
+    (marks[n.status] || icon('warn')).cloneNode(true), n.kind === 'llm' ? labelled(n.agent) : h('b', n.agent),
+    h('small', n.kind === 'llm' ? '' : n.kind, n.rounds > 1 && ` ${n.rounds} times`), h('span.took', n.status !== 'running' && duration(n.took)))));
 }
 
 Chat.prototype.makers = {
@@ -140,7 +164,9 @@ Chat.prototype.makers = {
     node.className = 'user';
     const act = this.act;
     const words = wordsOf(item.content);
-    replace(node, item.steer && h('span.label', 'said while it worked'), h('div.bubble', {title: new Date(item.ts).toLocaleString()}, contentView(item.content, false)),
+    const bubble = h('div.bubble', {title: new Date(item.ts).toLocaleString()}, contentView(item.content, false));
+    if (words.length > 2500 || words.split('\n').length > 30) clamp(bubble);
+    replace(node, item.steer && h('span.label', 'said while it worked'), bubble,
       h('div.tools', copyButton('Copy', () => words), !item.steer && act.may('run') && iconButton('pencil', 'Change it and ask again', () => act.edit(item))));
   },
   report(item, node) {
@@ -169,10 +195,7 @@ Chat.prototype.makers = {
   },
   flow(item, node) {
     node.className = 'flow';
-    const marks = {running: h('span.spinner'), completed: icon('check'), failed: icon('warn')};
-    replace(node, h('ol', item.nodes.map((n) => h(`li.${n.status}.d${Math.min(5, n.depth)}`, {title: n.reason || n.status},
-      (marks[n.status] || icon(n.status === 'transferred' ? 'chevron' : 'warn')).cloneNode(true), n.kind === 'llm' ? labelled(n.agent) : h('b', n.agent),
-      h('small', n.kind === 'llm' ? '' : n.kind, n.rounds > 1 && ` ${n.rounds} times`), h('span.took', n.status !== 'running' && duration(n.took))))));
+    replace(node, flowView(item));
   },
   remark(item, node) {
     node.className = `remark ${item.level}`;
@@ -186,7 +209,7 @@ Chat.prototype.makers = {
     const words = {completed: 'Done', failed: 'Failed', cancelled: 'Stopped', interrupted: item.continued ? 'Interrupted, and continued' : 'Interrupted', limit: 'Stopped at a limit'};
     const tokens = tokensOf(item.usage);
     const facts = [item.duration ? duration(item.duration) : null, item.turns && plural(item.turns, 'turn'), item.toolCalls && plural(item.toolCalls, 'call'),
-      tokens ? `${count(tokens)} tokens` : null, tokens ? money(item.cost) : null].filter(Boolean).join(' · ');
+      tokens ? `${count(tokens)} tokens` : null, tokens ? money(item.cost) : null, new Date(item.ts).toLocaleTimeString([], {hour: '2-digit', minute: '2-digit'})].filter(Boolean).join(' · ');
     const head = [icon({completed: 'check', cancelled: 'stop', interrupted: 'pause'}[item.status] || 'warn'), h('b', words[item.status] || item.status), h('span', facts)];
     if (good) return replace(node, head);
     const act = this.act;

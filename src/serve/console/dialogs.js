@@ -77,6 +77,7 @@ class Toasts {
       iconButton('close', 'Dismiss', () => toast.remove()));
     this.node.append(toast);
     while (this.node.childNodes.length > 4) this.node.firstChild.remove();
-    setTimeout(() => toast.remove(), 12000);
+    const leave = () => (toast.matches(':hover, :focus-within') ? setTimeout(leave, 3000) : toast.remove());
+    setTimeout(leave, 15000);
   }
 }

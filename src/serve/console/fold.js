@@ -88,10 +88,21 @@ class Conversation {
     if (d.tool) block.name = d.tool;
     if (type === 'tool_call') numberCalls(item);
   }
-  spend(d) {
-    for (const name of Object.keys(this.usage)) this.usage[name] += (d.usage || {})[name] || 0;
-    if (d.cost_usd === null || this.cost === null) this.cost = null;
-    else this.cost += d.cost_usd || 0;
+  spend(d, run) {
+    const spent = (this.runs.get(run) || {}).spent || {};
+    for (const name of Object.keys(this.usage)) {
+      const n = (d.usage || {})[name] || 0;
+      this.usage[name] += n;
+      spent[name] = (spent[name] || 0) + n;
+    }
+    spent.cost = (spent.cost || 0) + (d.cost_usd || 0);
+    this.cost = d.cost_usd === null || this.cost === null ? null : this.cost + (d.cost_usd || 0);
+  }
+  // At its end a run tells all that it used, with its sub-agents: what was not counted yet is added.
+  settle(run, d) {
+    const spent = run.spent || {};
+    for (const name of Object.keys(this.usage)) this.usage[name] += Math.max(0, ((d.usage || {})[name] || 0) - (spent[name] || 0));
+    this.cost = d.cost_usd === null || this.cost === null ? null : this.cost + Math.max(0, (d.cost_usd || 0) - (spent.cost || 0));
   }
   discard(e, message) {
     this.end(`m-${message}`, e, 'error');

@@ -12,7 +12,7 @@ Conversation.handlers = {
     this.running = e.run_id;
     this.stopping = this.paused = false;
     this.stateTouched.clear();
-    this.runs.set(e.run_id, {id: e.run_id, start: e.ts, model: d.model, origin: d.origin, continues: d.continues, status: 'running'});
+    this.runs.set(e.run_id, {id: e.run_id, start: e.ts, model: d.model, origin: d.origin, continues: d.continues, status: 'running', spent: {}});
     this.begin(`r-${e.run_id}`, e, 'run', d.continues ? 'run, continued' : 'run', {parent: null});
     const before = d.continues && this.item(`r-${d.continues}`);
     if (before) before.continued = true;
@@ -63,11 +63,11 @@ Conversation.handlers = {
     numberCalls(item);
     for (const b of item.blocks) if (b.name === 'write') this.noteBefore(this.call(b.call), b.args);
     this.context = tokensOf(d.usage) || this.context;
-    this.spend(d);
+    this.spend(d, e.run_id);
   },
   model_call_failed(e, d) {
     this.discard(e, d.message);
-    this.spend(d);
+    this.spend(d, e.run_id);
     this.failure = this.remark(e, 'warn', `The model did not answer: ${d.error}`, {code: d.code, run: e.run_id});
   },
   retry_scheduled(e, d) {
@@ -155,6 +155,7 @@ Conversation.handlers = {
     this.endRun(e, d.status);
     this.end(`r-${e.run_id}`, e, d.status);
     const run = this.runs.get(e.run_id) || {};
+    this.settle(run, d);
     Object.assign(run, {status: d.status, reason: d.reason, end: e.ts, usage: d.usage, cost: d.cost_usd, duration: d.duration_ms, turns: d.turns, toolCalls: d.tool_calls});
     for (const item of this.items) if (item.streaming && item.run === e.run_id) this.item(item.key).streaming = item.waiting = false;
     if (d.status === 'failed' && this.failure && this.failure.run === e.run_id && d.error && this.failure.text.endsWith(d.error.message)) this.item(this.failure.key).told = true;

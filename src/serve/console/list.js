@@ -118,10 +118,11 @@ class SessionList {
     const time = ago(row.updated);
     const key = [row.title, row.state, time, row.messages, hit && hit.snippet, words.join(), current].join('\u0000');
     let had = this.nodes.get(row.id);
-    if (!had) this.nodes.set(row.id, had = {link: h('a', {href: `#/s/${encodeURIComponent(row.id)}`})}), had.node = h('li', {data: {id: row.id}}, had.link);
+    if (!had) this.nodes.set(row.id, had = {link: h('a')}), had.node = h('li', {data: {id: row.id}}, had.link);
     if (had.key === key) return had.node;
     had.key = key;
     had.node.dataset.state = row.state || '';
+    had.link.href = `#/s/${encodeURIComponent(row.id)}${hit && hit.seq ? `@${hit.seq}` : ''}`;
     if (current) had.link.setAttribute('aria-current', 'page');
     else had.link.removeAttribute('aria-current');
     replace(had.link, h('span.title', tone && h(`span.dot.${tone}`), h('span.text', {title: row.title || ''}, row.title || 'Untitled'), h('span.time', time)),

@@ -13,9 +13,11 @@ const INLINE = [
   [/^!\[([^\]]*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)/, (m) => link(m[2], [m[1] || 'image', ' ↗'])],
   [/^\[((?:[^[\]]|\[[^\]]*\])*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)/, (m) => link(m[2], inline(m[1]))],
   [/^<((?:https?:\/\/|mailto:)[^\s>]+)>/, (m) => link(m[1], [m[1]])],
+  [/^&(lt|gt|amp|quot|#39|nbsp);/, (m) => ENTITIES[m[1]]],
   [/^https?:\/\/[^\s<>"')\]]+[^\s<>"')\].,;:!?]/, (m) => link(m[0], [m[0]])],
 ];
-const STOPS = /[\\`*_~![<h]/g;
+const STOPS = /[\\`*_~![<h&]/g;
+const ENTITIES = {lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'", nbsp: '\u00a0'};
 const MAX_INLINE = 20000; // beyond that a paragraph is plain text: no pattern looks through more
 
 function link(href, children) {

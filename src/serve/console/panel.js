@@ -68,6 +68,8 @@ Panel.prototype.views = {
   },
   agents(body, c, anew) {
     const children = [...c.children.values()].reverse();
+    const flow = c.items.filter((item) => item.kind === 'flow').pop();
+    if (!children.length && flow) return this.put(anew ? null : `f${c.lastSeq}`, h('h3', 'Agents of the workflow'), h('div.flow', flowView(flow)));
     if (!children.length) return this.put('a0', emptyView('people', 'No sub-agents.', 'When hob hands work to others, each is shown here while it works, and can be stopped.'));
     return this.put(anew ? null : `a${JSON.stringify(children.map((x) => [x.child, x.status, x.live]))}`, h('ul.children', children.map((child) => h('li',
       h('div.row', labelled(child.agent), child.background && h('span.hint', 'in the background')), h('p', cut(child.prompt || '', 300)), childStrip(child, this.act)))));

@@ -155,6 +155,18 @@ Object.assign(App.prototype, {
       this.watchChildren();
     }, 1000);
   },
+  // To the message that was found, however far back it is.
+  async goTo() {
+    const entry = `e${this.target}`;
+    this.target = null;
+    for (let tries = 0; tries < 50; tries++) {
+      const item = this.conversation.items.find((i) => i.entry === entry);
+      if (item) return this.chat.reveal(item.key);
+      if (this.earlier.hidden) return null;
+      await this.loadEarlier();
+    }
+    return null;
+  },
   async loadEarlier() {
     const {id} = this;
     const after = Math.max(0, this.firstSeq - 1 - FIRST_EVENTS);
