@@ -84,6 +84,7 @@ typedef struct hob_agui_step {
     hob_str reason;
     hob_update update; /* otherwise: hob_session_tool_update */
     hob_str content;   /* JSON array of blocks */
+    hob_str answer;    /* ANSWER, to a question: hob_session_answer; "" = none */
 } hob_agui_step;
 
 /* Rows of the session's history, pending confirmations and pending calls; each may be NULL. The plan borrows from the

@@ -62,9 +62,9 @@ extern "C" {
       "nobody_to_ask?, invalid?, warning?, parallel?")                                             \
     X(APPROVAL_REQUESTED, approval_requested, 1,                                                   \
       "Someone is asked; the run waits, parked. With `child`: a sub-agent asks.",                  \
-      "call, tool, args, args_hash, child?, agent?")                                               \
+      "call, tool, args, args_hash, question?, schema?{}, child?, agent?")                         \
     X(APPROVAL_RESOLVED, approval_resolved, 1, "The answer, once.",                                \
-      "call, approved, reason?, by, child?")                                                       \
+      "call, approved, reason?, answer?, by, child?")                                              \
     X(TOOL_STARTED, tool_started, 1, "A call starts now.",                                         \
       "call, tool, args, class(read_only|idempotent|unsafe), again?")                              \
     X(TOOL_FINISHED, tool_finished, 1, "The one end of a call.",                                   \

@@ -16,6 +16,7 @@
 #include <hob/agent.h>
 #include <hob/agui.h>
 #include <hob/agui_project.h>
+#include <hob/approval.h>
 #include <hob/artifact.h>
 #include <hob/base.h>
 #include <hob/config.h>

@@ -44,7 +44,7 @@ typedef enum hob_on_unfinished {
 
 typedef enum hob_approver {
     HOB_APPROVER_NONE, /* nobody can be asked: calls that need an approval are denied */
-    HOB_APPROVER_HOST  /* the host answers with hob_session_confirm_tool_use */
+    HOB_APPROVER_HOST  /* the host answers (hob/approval.h), also what the model asks the user */
 } hob_approver;
 
 enum {
@@ -67,7 +67,7 @@ typedef struct hob_session_opts {
     size_t size;
     hob_choice choice;
     const char *id;  /* OPEN: which; NEW: the id to give it (NULL = made) */
-    const char *cwd; /* absolute; the first root of the tools. NULL: no built-in tools */
+    const char *cwd; /* absolute; the first root of the tools. NULL: none for files and commands */
     const char *const *add_dirs; /* further roots, NULL-terminated; may be NULL */
     const char *model;           /* hint; NULL = the session's, else the configuration's */
     const char *thinking; /* off minimal low medium high xhigh; NULL = the model's or session's */

@@ -45,7 +45,7 @@ struct hob_acp {
     int out_error;  /* errno */
     bool ready;     /* initialize was answered */
     struct {
-        bool read, write, terminal, notices;
+        bool read, write, terminal, notices, forms;
     } client; /* what the editor offers */
     hob_list sessions;
     size_t nsessions;
@@ -207,6 +207,17 @@ void hob_acp_call_refresh(hob_acp_session *s, hob_acp_call *c); /* its content c
 void hob_acp_permission_ask(hob_acp_session *s, const hob_json *data);
 int hob_acp_permission_ask_all(hob_acp_session *s, hob_error *err); /* what waits since before */
 void hob_acp_permissions_drop(hob_acp_session *s);
+
+/* ---- question.c: what the model asks the user ------------------------------------------------------- */
+
+typedef enum hob_acp_way { HOB_ACP_OPTIONS, HOB_ACP_FORM, HOB_ACP_NO_WAY } hob_acp_way;
+/* How this editor can show a question whose answer has this schema; NULL = any text. */
+hob_acp_way hob_acp_question_way(const hob_acp_session *s, const hob_json *schema);
+void hob_acp_question_options(hob_jsonw *w, const hob_json *schema); /* elements of an array */
+/* d: data of approval_requested, or a row of approvals. */
+void hob_acp_question_form(hob_acp_session *s, const hob_json *d, hob_buf *params);
+/* What the editor answered, as JSON; false = nothing. */
+bool hob_acp_question_answer(const hob_json *schema, const hob_json *result, hob_buf *out);
 
 /* ---- what the editor does for the built-in tools ------------------------------------------------ */
 

@@ -19,6 +19,7 @@ static const struct kind {
     {"bash", "execute", "", "command"},      {"task", "other", "Task for", "agent"},
     {"skill", "other", "Skill", "name"},     {"remember", "other", "Remember", "text"},
     {"recall", "search", "Recall", "query"}, {"forget", "other", "Forget", "id"},
+    {"ask_user", "other", "", "question"},
 };
 
 static const struct kind *kind_of(hob_str tool) {

@@ -16,6 +16,8 @@ static void read_capabilities(hob_acp *x, const hob_json *c) {
     x->client.read = hob_json_get_bool(fs, "readTextFile", false);
     x->client.write = hob_json_get_bool(fs, "writeTextFile", false);
     x->client.terminal = hob_json_get_bool(c, "terminal", false);
+    x->client.forms =
+        hob_json_is(hob_json_get(hob_json_get(c, "elicitation"), "form"), HOB_JSON_OBJECT);
     x->client.notices = hob_json_is(hob_json_get(session, "notices"), HOB_JSON_OBJECT);
     if (x->o.flags & HOB_ACP_LOCAL) x->client.read = x->client.write = x->client.terminal = false;
 }

@@ -4,7 +4,8 @@
  * A client sends its whole conversation every time. The log is what counts, so only what is new in it matters:
  *
  *   1. Approvals wait: nothing but their answers (resume) is taken, in any order, and what is not answered is asked
- *      again. An answer is yes only if its payload says {"approved": true}.
+ *      again. An answer is yes only if its payload says {"approved": true}. To a question of the model's the payload is
+ *      the answer, unless it is left, or {"approved": false} where that is not what was asked for.
  *   2. Tool messages for calls that wait for the client: their results.
  *   3. User messages at the end that the log does not have: the prompt. They go on from the last message before them that
  *      the log has; if that is not the end of the conversation, the client shows an earlier place (the user edited
@@ -124,23 +125,45 @@ static void add_verdict(hob_agui_plan *p, hob_str call, const hob_agui_resume *r
     const hob_json *payload = NULL;
     if (r->payload.n) hob_json_parse(p->arena, r->payload, NULL, &payload, NULL);
     bool yes = !r->cancelled && hob_json_get_bool(payload, "approved", false);
-    s->call = call;
+    s->call = hob_arena_dup(p->arena, call);
     s->verdict = yes ? HOB_VERDICT_ALLOW : HOB_VERDICT_DENY;
     s->reason = hob_json_get_str(payload, "reason");
     if (!yes && !s->reason.n && r->cancelled) s->reason = HOB_STR("the user left the question");
 }
 
-static hob_str field(hob_agui_plan *p, hob_str row, const char *key) {
+static void add_answer(hob_agui_plan *p, const hob_json *row, const hob_agui_resume *r) {
+    const hob_json *payload = NULL,
+                   *asked = hob_json_get(hob_json_get(row, "schema"), "properties");
+    if (r->payload.n) hob_json_parse(p->arena, r->payload, NULL, &payload, NULL);
+    const hob_json *approved = hob_json_get(payload, "approved");
+    bool refused = hob_json_is(approved, HOB_JSON_BOOL) && !hob_json_bool(approved) &&
+                   !hob_json_get(asked, "approved");
+    add_verdict(p, hob_json_get_str(row, "call"), r);
+    hob_agui_step *s = &p->steps[p->nsteps - 1];
+    if (r->cancelled || refused) return;
+    s->verdict = HOB_VERDICT_ALLOW;
+    s->answer = r->payload;
+}
+
+static const hob_json *parse(hob_agui_plan *p, hob_str row) {
     const hob_json *v = NULL;
     hob_json_parse(p->arena, row, NULL, &v, NULL);
-    return hob_json_get_str(v, key);
+    return v;
+}
+
+static hob_str field(hob_agui_plan *p, hob_str row, const char *key) {
+    return hob_json_get_str(parse(p, row), key);
 }
 
 static void plan_answers(hob_agui_plan *p, const hob_page *asks) {
     hob_agui_resume r;
     for (size_t i = 0; i < hob_page_count(asks); i++) {
-        hob_str call = hob_arena_dup(p->arena, field(p, hob_page_row(asks, i), "call"));
-        if (find_resume(p, call, &r)) add_verdict(p, call, &r);
+        const hob_json *row = parse(p, hob_page_row(asks, i));
+        if (!find_resume(p, hob_json_get_str(row, "call"), &r)) continue;
+        if (hob_json_get(row, "question"))
+            add_answer(p, row, &r);
+        else
+            add_verdict(p, hob_json_get_str(row, "call"), &r);
     }
     p->todo = p->nsteps ? HOB_AGUI_DO_ANSWER : HOB_AGUI_DO_ASK_AGAIN;
 }

@@ -47,6 +47,7 @@ typedef struct hob_view_answer {
 typedef struct hob_view_ask {
     hob_list link;
     char *call, *tool, *args, *child, *agent;
+    char *question, *schema; /* of what the model asks the user; "" = none */
 } hob_view_ask;
 
 typedef struct hob_view_kid {

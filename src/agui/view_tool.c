@@ -48,6 +48,8 @@ static void drop(hob_agui_view *v, hob_view_ask *a) {
     hob_free(a->args);
     hob_free(a->child);
     hob_free(a->agent);
+    hob_free(a->question);
+    hob_free(a->schema);
     hob_free(a);
     v->nasks--;
 }
@@ -75,6 +77,8 @@ int hob_view_asked(hob_agui_view *v, const hob_json *d, hob_error *err) {
     a->args = hob_dupz(hob_json_raw(hob_json_get(d, "args")));
     a->child = hob_dupz(hob_json_get_str(d, "child"));
     a->agent = hob_dupz(hob_json_get_str(d, "agent"));
+    a->question = hob_dupz(hob_json_get_str(d, "question"));
+    a->schema = hob_dupz(hob_json_raw(hob_json_get(d, "schema")));
     hob_list_push(&v->asks, &a->link);
     v->nasks++;
     return 0;
@@ -112,7 +116,12 @@ static hob_str words(hob_agui_view *v, const hob_view_ask *a) {
     hob_buf b;
     hob_str args = hob_str_z(a->args);
     hob_buf_init(&b, 1 << 16);
-    hob_buf_addf(&b, "%s%sAllow %s", a->agent, *a->agent ? ": " : "", a->tool);
+    hob_buf_addf(&b, "%s%s", a->agent, *a->agent ? ": " : "");
+    if (*a->question) {
+        hob_buf_addz(&b, a->question);
+        return keep(v, &b);
+    }
+    hob_buf_addf(&b, "Allow %s", a->tool);
     if (args.n > 2) {
         hob_buf_addz(&b, " ");
         hob_buf_add(&b, hob_str_first(args, hob_utf8_prefix(args, 300)));
@@ -148,6 +157,10 @@ static void fill(hob_agui_view *v, const hob_view_ask *a, hob_agui_interrupt *q)
     q->response_schema =
         HOB_STR("{\"type\":\"object\",\"properties\":{\"approved\":{\"type\":\"boolean\"},"
                 "\"reason\":{\"type\":\"string\"}},\"required\":[\"approved\"]}");
+    if (*a->question) {
+        q->reason = HOB_STR("input_required");
+        q->response_schema = *a->schema ? hob_str_z(a->schema) : HOB_STR("{\"type\":\"string\"}");
+    }
     const hob_agui_call *c = hob_agui_known_call(v->out, q->id);
     if (c && !c->answered) q->tool_call = q->id;
     q->subagent = hob_view_child_id(v, hob_str_z(a->child));

@@ -87,7 +87,8 @@ typedef struct hob_printer {
     hob_cli *cli;
     hob_format format;
     hob_text text;
-    bool refused; /* a call was refused because nobody could be asked */
+    bool refused;    /* a call was refused because nobody could be asked */
+    bool unanswered; /* the model asked something, and nobody could answer */
 } hob_printer;
 void hob_printer_init(hob_printer *p, hob_cli *cli, const hob_ask *a);
 void hob_printer_finish(hob_printer *p);

@@ -38,19 +38,21 @@ void hob_printer_session(hob_printer *p, hob_str line) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static bool nobody_to_ask(const hob_event *e) {
+static void note_nobody(hob_printer *p, const hob_event *e) {
     const hob_json *d = NULL;
     hob_event_type t = hob_event_type_of(e);
-    if (t != HOB_EVENT_TOOL_DECIDED && t != HOB_EVENT_CHILD_FINISHED) return false;
+    if (t != HOB_EVENT_TOOL_DECIDED && t != HOB_EVENT_CHILD_FINISHED) return;
     hob_arena *a = hob_arena_create(0);
     bool yes = hob_json_parse(a, hob_event_data(e), NULL, &d, NULL) >= 0 &&
                hob_json_get_bool(d, "nobody_to_ask", false);
+    bool question = hob_str_eqz(hob_json_get_str(d, "by"), "question");
+    p->refused = p->refused || (yes && !question);
+    p->unanswered = p->unanswered || (yes && question);
     hob_arena_destroy(a);
-    return yes;
 }
 
 void hob_printer_event(hob_printer *p, hob_event *e) {
-    p->refused = p->refused || nobody_to_ask(e);
+    note_nobody(p, e);
     switch (p->format) {
     case HOB_FORMAT_TEXT: hob_text_event(&p->text, e); break;
     case HOB_FORMAT_JSON: break;
@@ -106,8 +108,13 @@ int hob_printer_result(hob_printer *p, const hob_result *r) {
     if (p->refused)
         hob_tell_note(p->cli, "a call was refused because nobody could be asked; --allow RULE or "
                               "--permission-mode lets such calls run");
+    if (p->unanswered)
+        hob_tell_note(p->cli,
+                      "the model asked a question and nobody was there to answer; without -p "
+                      "you are asked");
     int code = hob_exit_of_result(hob_result_status(r), hob_result_code(r));
-    return code == HOB_EXIT_OK && p->refused ? HOB_EXIT_REFUSED : code;
+    bool nobody = p->refused || p->unanswered;
+    return code == HOB_EXIT_OK && nobody ? HOB_EXIT_REFUSED : code;
 }
 
 static void write_usage(hob_jsonw *w) {

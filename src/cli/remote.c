@@ -3,7 +3,7 @@
  *
  *     {"type":"prompt","text":…}  or "content":[…]      {"type":"steer","text":…}
  *     {"type":"follow_up","text":…}                     {"type":"cancel"}  {"type":"abort"}
- *     {"type":"approve","call":…,"approved":true,"reason":…}
+ *     {"type":"approve","call":…,"approved":true,"reason":…}      to a question: "answer":…
  *     {"type":"pause"}  {"type":"resume"}
  *
  * What a command did is seen in the events. One that cannot be done is answered with
@@ -56,9 +56,13 @@ static int do_abort(const remote *r, hob_error *err) {
 static int do_approve(const remote *r, hob_error *err) {
     hob_str call = hob_json_get_str(r->in, "call");
     const hob_json *approved = hob_json_get(r->in, "approved");
+    const hob_json *answer = hob_json_get(r->in, "answer");
     if (!call.n) return hob_fail(err, HOB_EINVAL, 0, "\"call\" is missing: the id of the call");
     if (!hob_json_is(approved, HOB_JSON_BOOL))
         return hob_fail(err, HOB_EINVAL, 0, "\"approved\" is missing: true or false");
+    if (answer && !hob_json_bool(approved))
+        return hob_fail(err, HOB_EINVAL, 0, "an answer goes with \"approved\": true");
+    if (answer) return hob_session_answer(r->s, call, hob_json_raw(answer), err);
     return hob_session_confirm_tool_use(
         r->s, call, hob_json_bool(approved) ? HOB_VERDICT_ALLOW : HOB_VERDICT_DENY,
         hob_json_get_str(r->in, "reason"), err);

@@ -161,7 +161,8 @@ void hob_story_event(hob_cli *cli, const hob_json *event) {
     if (hob_str_eqz(type, "state_changed")) on_state(cli, d);
     if (hob_str_eqz(type, "run_finished")) on_run_finished(cli, d);
     if (hob_str_eqz(type, "approval_requested"))
-        on_note(cli, "asked for an approval: ", hob_json_get_str(d, "tool"));
+        on_note(cli, hob_json_get(d, "question") ? "asked: " : "asked for an approval: ",
+                hob_json_get_str(d, hob_json_get(d, "question") ? "question" : "tool"));
     if (hob_str_eqz(type, "child_started")) on_child(cli, d, "started");
     if (hob_str_eqz(type, "child_finished")) on_child(cli, d, "ended");
     if (hob_str_eqz(type, "child_reported")) on_message(cli, d, HOB_TINT_BOLD, ">", nobody);

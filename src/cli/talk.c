@@ -256,6 +256,7 @@ int hob_ask_talk(hob_cli *cli, hob_ask *a, const hob_rest *rest) {
         converse(&t);
         part(&t);
     }
+    hob_form_destroy(t.form);
     hob_prompt_finish(&first);
     hob_lines_finish(&t.lines);
     hob_text_finish(&t.text);

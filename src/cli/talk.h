@@ -2,13 +2,14 @@
  * talk.h - a conversation in a terminal, line by line; the terminal stays in its usual mode.
  *
  *   talk.c          what is waited for, and what a line, an event or a signal means in each state
- *   talk_ask.c      the question before a call
+ *   talk_ask.c      the question before a call; form.c: one that the model asks
  *   talk_command.c  lines that begin with a slash
  */
 #ifndef HOB_SRC_CLI_TALK_H
 #define HOB_SRC_CLI_TALK_H
 
 #include "cli/ask.h"
+#include "cli/form.h"
 
 typedef enum hob_talk_state {
     HOB_TALK_IDLE,    /* a line is a prompt */
@@ -29,6 +30,7 @@ typedef struct hob_talk {
     int64_t last_break; /* when Ctrl-C was last pressed */
     char call[1024];    /* ASKING: which; a sub-agent's has the ids of all above it */
     char answered[1024];
+    hob_form *form; /* ASKING: it is a question of the model's; NULL = whether a call may run */
     int exit_code;
 } hob_talk;
 

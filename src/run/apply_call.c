@@ -23,6 +23,7 @@ static void tool_decided(hob_run *r, hob_call *c, const hob_json *d) {
     c->warn = hob_json_get_bool(d, "warning", false);
     c->invalid = hob_json_get_bool(d, "invalid", false);
     c->beside = hob_json_get_bool(d, "parallel", false);
+    c->declined = false;
     c->reason = hob_arena_dup(r->arena, hob_json_get_str(d, "reason"));
     c->state = hob_str_eqz(decision, "allow") ? HOB_CALL_ALLOWED
                : hob_str_eqz(decision, "ask") ? HOB_CALL_ASK
@@ -35,11 +36,14 @@ static void approval_resolved(hob_run *r, hob_call *c, const hob_json *d) {
     if (hob_json_get_bool(d, "approved", false)) {
         c->state = HOB_CALL_ALLOWED;
         c->approved = true;
+        c->answer = hob_arena_dup(r->arena, hob_json_raw(hob_json_get(d, "answer")));
     } else if (hob_str_eqz(by, "end") || hob_str_eqz(by, "steer")) {
         c->state = HOB_CALL_ASK;
     } else {
         c->state = HOB_CALL_DENIED;
-        c->reason = hob_arena_dup(r->arena, reason.n ? reason : HOB_STR("the user refused it"));
+        c->declined = c->question;
+        if (!reason.n && !c->question) reason = HOB_STR("the user refused it");
+        c->reason = hob_arena_dup(r->arena, reason);
     }
 }
 
@@ -59,7 +63,10 @@ void hob_run_call_event(hob_run *r, const hob_event *e, const hob_json *d) {
     hob_call *c = (hob_call *)hob_run_call(r, hob_json_get_str(d, "call"));
     if (!c || c->state == HOB_CALL_DONE) return; /* the first end wins */
     if (e->type == HOB_EVENT_TOOL_DECIDED) tool_decided(r, c, d);
-    if (e->type == HOB_EVENT_APPROVAL_REQUESTED) c->state = HOB_CALL_WAITING;
+    if (e->type == HOB_EVENT_APPROVAL_REQUESTED) {
+        c->state = HOB_CALL_WAITING;
+        c->question = hob_json_get(d, "question") != NULL;
+    }
     if (e->type == HOB_EVENT_APPROVAL_RESOLVED) approval_resolved(r, c, d);
     if (e->type == HOB_EVENT_TOOL_FINISHED) {
         hob_run_narrow(r, e->seq, hob_json_get(hob_json_get(d, "actions"), "narrow"));

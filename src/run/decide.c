@@ -232,6 +232,17 @@ static int on_resume(const hob_run *r, const hob_run_env *env, hob_draft *out, h
     return HOB_SAID_MORE;
 }
 
+/* Whether it fits what was asked for is for whoever knows schemas. */
+static int check_answer(const hob_call *c, const hob_input *in, hob_error *err) {
+    bool wanted = c->question && in->approved;
+    if (wanted == (in->answer.n > 0)) return HOB_OK;
+    return hob_fail(err, HOB_EINVAL, 0,
+                    wanted        ? "the call %.*s is a question: a yes needs an answer with it"
+                    : c->question ? "a no to the question %.*s has a reason, but no answer"
+                                  : "the call %.*s wants a yes or a no, not an answer",
+                    HOB_FMT(in->call));
+}
+
 static int on_verdict(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
     const hob_call *c = hob_run_call(r, in->call);
     if (!c)
@@ -239,10 +250,13 @@ static int on_verdict(const hob_run *r, const hob_input *in, hob_draft *out, hob
                         HOB_FMT(in->call));
     if (c->state != HOB_CALL_WAITING)
         return hob_fail(err, HOB_EEXIST, 0, "the call %.*s was decided already", HOB_FMT(in->call));
+    int rc = check_answer(c, in, err);
+    if (rc < 0) return rc;
     hob_jsonw w = hob_say(r, HOB_EVENT_APPROVAL_RESOLVED, out);
     hob_jsonw_kstr(&w, "call", c->call);
     hob_jsonw_kbool(&w, "approved", in->approved);
     hob_jsonw_kstr_opt(&w, "reason", in->text);
+    if (in->answer.n) hob_jsonw_kraw(&w, "answer", in->answer);
     hob_jsonw_kstr(&w, "by", in->by.n ? in->by : HOB_STR("user"));
     hob_say_end(&w);
     return HOB_SAID_LAST;

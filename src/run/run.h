@@ -66,7 +66,10 @@ typedef struct hob_call {
     bool approved;  /* by a person */
     bool invalid;   /* denied because the call itself is wrong: an error, not a refusal */
     bool beside;    /* its tool may run beside its like, though it does more than read */
+    bool question;  /* what it waits for, or got, is an answer and not only a yes */
+    bool declined;  /* it got none: a person said no */
     hob_str reason; /* of a denial */
+    hob_str answer; /* JSON; "" = none */
     /* what it asked for with its result; JSON as in tool_finished.actions, "" = nothing */
     hob_str delta, removed, temp; /* temp: names; the values are never written down */
     hob_str transfer;
@@ -235,7 +238,8 @@ bool hob_run_stops_children(const hob_run *r); /* it is ending, and waits for th
 
 typedef struct hob_tool_facts {
     bool known;
-    bool beside; /* may run beside its like */
+    bool beside;   /* may run beside its like */
+    bool question; /* its result is what a person answers: no rule and no mode does so instead */
     hob_tool_class class_;
     const char
         *error; /* arguments do not fit, or the tool is unknown: text for the model; else NULL */
@@ -281,7 +285,7 @@ typedef enum hob_input_kind {
     HOB_INPUT_RESUME,
     HOB_INPUT_PAUSE,
     HOB_INPUT_UNPAUSE,
-    HOB_INPUT_VERDICT, /* call, approved, text = reason, by */
+    HOB_INPUT_VERDICT, /* call, approved, text = reason, by; answer, which was checked */
     HOB_INPUT_BUDGET,  /* approved, limits = all that is granted by now */
     HOB_INPUT_MODEL_FINISHED, /* content, stop, usage, cost, response_id; by = the function of the host that answered
                                  instead, actions */
@@ -300,6 +304,7 @@ typedef struct hob_input {
     uint64_t after;
     hob_str call, tool, text, by, response_id;
     hob_str actions; /* JSON object, or "" */
+    hob_str answer;  /* JSON, or "" */
     hob_ending ending;
     hob_queue_fate fate;
     bool approved, retryable, shown, truncated, pending, final;

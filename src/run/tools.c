@@ -5,6 +5,9 @@
  * sub-agents: then they run side by side. When one must be asked about, so are those after it: a person answers all of
  * them at once, in any order, and each still runs in its turn. Each call gets exactly one tool_finished. A call that has
  * not started is closed without running when the run ends, when the answer was cut off, or when the user steered.
+ *
+ * A question to the user is a call like any other, except that its approval has an answer. That only a person can give:
+ * what rules and modes would let run is asked about all the same.
  */
 #include "run/run.h"
 
@@ -44,7 +47,7 @@ typedef struct verdict {
     hob_decision decision;
     const char *by;
     hob_str reason;
-    bool nobody, invalid, warn, beside;
+    bool nobody, invalid, warn, beside, question;
     hob_tool_class class_;
 } verdict;
 
@@ -65,7 +68,11 @@ static verdict ask(const hob_run_env *env, const hob_call *c, verdict v) {
     v.nobody = !c->approved && !env->can_ask;
     v.decision = c->approved ? HOB_ALLOW : v.nobody ? HOB_DENY : HOB_ASK;
     if (c->approved) v.by = "approval";
-    if (v.nobody) v.reason = HOB_STR("it needs an approval and nobody can be asked");
+    if (v.nobody && v.question)
+        v.reason = HOB_STR("nobody is there to answer: go on with the best assumption you can make "
+                           "and say which, or end with what you need to know");
+    else if (v.nobody)
+        v.reason = HOB_STR("it needs an approval and nobody can be asked");
     return v;
 }
 
@@ -84,7 +91,13 @@ static verdict judge(const hob_run *r, const hob_run_env *env, const hob_call *c
     v.reason = hob_str_z(answer.reason);
     v.class_ = facts.class_;
     v.beside = facts.beside;
+    v.question = facts.question;
     v.warn = c->warn || repeats == HOB_REPEATS_WARN;
+    if (v.question && v.decision == HOB_ALLOW) {
+        v.decision = HOB_ASK;
+        v.by = "question";
+        v.reason = HOB_STR_NULL;
+    }
     return v.decision == HOB_ASK ? ask(env, c, v) : v;
 }
 
@@ -135,14 +148,28 @@ static int say_started(const hob_run *r, const hob_call *c, hob_draft *out) {
     return HOB_SAID_LAST;
 }
 
-static int say_requested(const hob_run *r, const hob_call *c, hob_draft *out) {
+/* In the event, so that whoever shows it need not know the tool. */
+static void write_question(hob_jsonw *w, const hob_call *c) {
+    hob_arena *a = hob_arena_create(0);
+    const hob_json *args = NULL, *schema;
+    hob_json_parse(a, c->args, NULL, &args, NULL); /* was checked when it was decided */
+    hob_jsonw_kstr(w, "question", hob_json_get_str(args, "question"));
+    if ((schema = hob_json_get(args, "schema"))) hob_jsonw_kraw(w, "schema", hob_json_raw(schema));
+    hob_arena_destroy(a);
+}
+
+static int say_requested(const hob_run *r, const hob_run_env *env, const hob_call *c,
+                         hob_draft *out) {
     char hash[17];
+    hob_tool_facts facts = {0};
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)hob_call_hash(c));
     hob_jsonw w = hob_say(r, HOB_EVENT_APPROVAL_REQUESTED, out);
     hob_jsonw_kstr(&w, "call", c->call);
     hob_jsonw_kstr(&w, "tool", c->name);
     hob_jsonw_kraw(&w, "args", c->args);
     hob_jsonw_kstr(&w, "args_hash", hob_str_z(hash));
+    env->tool(env->user, c->name, c->args, &facts);
+    if (facts.question) write_question(&w, c);
     hob_say_end(&w);
     return HOB_SAID_LAST;
 }
@@ -161,7 +188,10 @@ static int say_withdrawn(const hob_run *r, const hob_call *c, const char *why, h
 static int say_denied(const hob_run *r, const hob_call *c, hob_draft *out) {
     hob_buf text;
     hob_buf_init(&text, HOB_EVENT_MAX);
-    hob_buf_addz(&text, c->invalid ? "error: " : "denied: ");
+    hob_buf_addz(&text, c->invalid    ? "error: "
+                        : c->declined ? "the user did not answer"
+                                      : "denied: ");
+    if (c->declined && c->reason.n) hob_buf_addz(&text, ": ");
     hob_buf_add(&text, c->reason);
     hob_outcome outcome = c->invalid ? HOB_OUTCOME_ERROR : HOB_OUTCOME_DENIED;
     int said = hob_say_result(r, c, outcome, hob_buf_str(&text), out);
@@ -192,7 +222,7 @@ static int start(const hob_run *r, const hob_run_env *env, const hob_call *c, ho
     if (!asks && purse->limits.tool_calls && calls >= purse->limits.tool_calls)
         return stop_at_limit(r, env, out);
     if (!still_stands(r, env, c)) return say_decided(r, env, c, out);
-    return asks ? say_requested(r, c, out) : say_started(r, c, out);
+    return asks ? say_requested(r, env, c, out) : say_started(r, c, out);
 }
 
 /* A call whose process died: repeated only if that does no harm and is still allowed. */

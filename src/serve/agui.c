@@ -141,7 +141,8 @@ static int update(visit *v, const hob_agui_step *step, hob_error *err) {
 /* Said before is said: a client may send its answers again. */
 static int take_step(visit *v, const hob_agui_step *step, hob_error *err) {
     bool answers = hob_agui_plan_todo(v->plan) == HOB_AGUI_DO_ANSWER;
-    int rc = answers
+    int rc = step->answer.n ? hob_session_answer(v->s, step->call, step->answer, err)
+             : answers
                  ? hob_session_confirm_tool_use(v->s, step->call, step->verdict, step->reason, err)
                  : update(v, step, err);
     return rc == HOB_EEXIST || rc == HOB_ENOENT ? HOB_OK : rc;

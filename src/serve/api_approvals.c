@@ -92,28 +92,45 @@ static void answer_conflict(hob_web_request *r, int rc, const hob_error *err) {
 
 /* ---- answering ----------------------------------------------------------------------------------------------------------- */
 
-static bool take_answer(hob_web_request *r, const hob_json *body, hob_verdict *v, hob_str *reason) {
-    static const char *const known[] = {"approved", "reason", NULL};
-    const hob_json *approved = hob_json_get(body, "approved");
-    if (!hob_api_known(r, body, known) || !hob_api_text(r, body, "reason", reason)) return false;
-    if (!hob_json_is(approved, HOB_JSON_BOOL)) {
-        hob_web_fail(r, 400, "bad_request", "approved must be true or false");
+typedef struct said {
+    hob_verdict verdict;
+    hob_str reason;
+    hob_str answer; /* to a question, JSON; "" = none */
+} said;
+
+static bool take_answer(hob_web_request *r, const hob_json *body, said *out) {
+    static const char *const known[] = {"approved", "reason", "answer", NULL};
+    const hob_json *approved = hob_json_get(body, "approved"),
+                   *answer = hob_json_get(body, "answer");
+    if (!hob_api_known(r, body, known) || !hob_api_text(r, body, "reason", &out->reason))
         return false;
+    bool whole = hob_json_is(approved, HOB_JSON_BOOL), yes = hob_json_bool(approved);
+    if (whole && (yes || !answer)) {
+        out->verdict = yes ? HOB_VERDICT_ALLOW : HOB_VERDICT_DENY;
+        out->answer = hob_json_raw(answer);
+        return true;
     }
-    *v = hob_json_bool(approved) ? HOB_VERDICT_ALLOW : HOB_VERDICT_DENY;
-    return true;
+    hob_web_fail(r, 400, "bad_request",
+                 whole ? "an answer goes with \"approved\": true"
+                       : "approved must be true or false");
+    return false;
+}
+
+static int say(hob_session *s, hob_str call, const said *x, hob_error *err) {
+    return x->answer.n ? hob_session_answer(s, call, x->answer, err)
+                       : hob_session_confirm_tool_use(s, call, x->verdict, x->reason, err);
 }
 
 void hob_api_approve(hob_web_request *r) {
     const hob_json *body = hob_web_json(r);
-    hob_verdict v;
-    hob_str reason, call = hob_web_param(r, "call");
+    said x;
+    hob_str call = hob_web_param(r, "call");
     hob_error err;
-    if (!body || !take_answer(r, body, &v, &reason)) return;
+    if (!body || !take_answer(r, body, &x)) return;
     hob_room *room = hob_api_open(r);
     if (!room) return;
     int rc = hob_room_go_on(room, hob_web_caller(r), &err);
-    if (rc >= 0) rc = hob_session_confirm_tool_use(hob_room_session(room), call, v, reason, &err);
+    if (rc >= 0) rc = say(hob_room_session(room), call, &x, &err);
     if (rc < 0) hob_room_unbegin(room);
     hob_hub_leave(room);
     if (rc < 0)

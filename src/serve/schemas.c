@@ -90,11 +90,14 @@ static const hob_schema schemas[] = {
      "ype\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"call\",\"tool\",\"arg"
      "s\"],\"properties\":{\"call\":{\"type\":\"string\"},\"tool\":{\"type\":\"string\"},"
      "\"args\":{},\"run_id\":{\"type\":\"string\"},\"child\":{\"type\":\"string\"},\"agent"
-     "\":{\"type\":\"string\"}}}},\"next\":{\"type\":[\"string\",\"null\"],\"description\""
-     ":\"cursor of the next page\"}}}"},
+     "\":{\"type\":\"string\"},\"question\":{\"type\":\"string\",\"description\":\"what is a"
+     "sked; then yes is not enough, an answer is wanted\"},\"schema\":{\"type\":\"object\","
+     "\"description\":\"JSON Schema of the answer; without it a string\"}}}},\"next\":{\"typ"
+     "e\":[\"string\",\"null\"],\"description\":\"cursor of the next page\"}}}"},
     {"Verdict",
      "{\"type\":\"object\",\"required\":[\"approved\"],\"properties\":{\"approved\":{\"typ"
-     "e\":\"boolean\"},\"reason\":{\"type\":\"string\"}}}"},
+     "e\":\"boolean\"},\"reason\":{\"type\":\"string\"},\"answer\":{\"description\":\"to a qu"
+     "estion, with approved true: what fits its schema\"}}}"},
     {"CallResult",
      "{\"type\":\"object\",\"required\":[\"outcome\"],\"properties\":{\"outcome\":{\"enum"
      "\":[\"ok\",\"error\",\"progress\"]},\"text\":{\"type\":\"string\"},\"content\":{\"ty"

@@ -44,6 +44,13 @@ static void row_end(row *r, hob_page *p) {
 
 /* ---- approvals ------------------------------------------------------------------------------------------ */
 
+void hob_row_question(hob_jsonw *w, const hob_json *from) {
+    const hob_json *question = hob_json_get(from, "question"), *schema;
+    if (!question) return;
+    hob_jsonw_kraw(w, "question", hob_json_raw(question));
+    if ((schema = hob_json_get(from, "schema"))) hob_jsonw_kraw(w, "schema", hob_json_raw(schema));
+}
+
 /* What a sub-agent asks, as the session's own log has it. */
 static void pending_of(const hob_kid *k, hob_op *op) {
     hob_arena *a = hob_arena_create(0);
@@ -57,14 +64,17 @@ static void pending_of(const hob_kid *k, hob_op *op) {
         hob_jsonw_kstr(&r.w, "run_id", hob_str_z(op->s->run.id));
         hob_jsonw_kstr(&r.w, "child", hob_str_z(k->id));
         hob_jsonw_kstr(&r.w, "agent", hob_str_z(k->agent));
+        hob_row_question(&r.w, d);
         row_end(&r, page_of(op));
     }
     hob_arena_destroy(a);
 }
 
 static void add_waiting(const hob_run *run, hob_page *page) {
+    hob_arena *a = hob_arena_create(0);
     for (size_t i = 0; i < run->ncalls && run->phase == HOB_PHASE_TOOLS; i++) {
         const hob_call *c = &run->calls[i];
+        const hob_json *args = NULL;
         row r;
         if (c->state != HOB_CALL_WAITING) continue;
         row_begin(&r);
@@ -73,8 +83,11 @@ static void add_waiting(const hob_run *run, hob_page *page) {
         hob_jsonw_kraw(&r.w, "args", c->args);
         hob_jsonw_kstr(&r.w, "run_id", hob_str_z(run->id));
         hob_jsonw_kstr_opt(&r.w, "agent", run->agent);
+        if (c->question) hob_json_parse(a, c->args, NULL, &args, NULL);
+        hob_row_question(&r.w, args);
         row_end(&r, page);
     }
+    hob_arena_destroy(a);
 }
 
 static void start_pending(hob_op *op) {
@@ -202,7 +215,7 @@ static void add_tool(const hob_tool *t, hob_page *page) {
 static void start_tools(hob_op *op) {
     const hob_tool *t;
     for (size_t i = 0; (t = hob_tools_at(op->s->tools, i)); i++)
-        if (hob_tools_find(op->s->tools, hob_str_z(t->name))) add_tool(t, page_of(op));
+        if (hob_tools_shown(op->s->tools, t)) add_tool(t, page_of(op));
     hob_op_done(op, HOB_OK, NULL);
 }
 

@@ -407,6 +407,9 @@ void hob_session_scope_rows(hob_session *s, const hob_event *e, hob_arena *a, ho
 /* The events up to this one have become durable: other sessions of this program learn what they changed. */
 void hob_session_tell_scopes(hob_session *s, uint64_t upto);
 
+void hob_row_question(hob_jsonw *w, const hob_json *from); /* look.c: of a row of approvals */
+int hob_question_tool_add(hob_session *s, hob_error *err); /* question_tool.c */
+
 /* ---- perform.c ------------------------------------------------------------------------------------------ */
 void hob_session_perform(hob_session *s);
 void hob_session_kick(hob_session *s); /* perform later, from the loop */

@@ -241,6 +241,9 @@ static int open_workspace(hob_session *s, const hob_session_opts *o, hob_error *
 }
 
 int hob_session_add_host_tool(hob_session *s, const hob_tool *tool, hob_error *err) {
+    bool flags = tool->size > offsetof(hob_tool, flags);
+    if (flags && tool->flags & (HOB_TOOL_QUESTION | HOB_TOOL_HIDDEN))
+        return hob_fail(err, HOB_EINVAL, 0, "a tool has a flag that is not for hosts");
     int rc = hob_tools_add(s->tools, tool, err);
     if (rc >= 0) hob_tools_mark(s->tools, hob_str_z(tool->name));
     return rc;
@@ -278,6 +281,7 @@ static int add_tools(hob_session *s, const hob_session_opts *o, hob_error *err) 
             s, (const hob_tool *)((const char *)o->tools + i * o->tools->size), err);
     if (rc >= 0 && s->given) rc = take_tools(s, s->given->parent, err);
     if (rc >= 0) rc = hob_session_init_memory(s, o, err);
+    if (rc >= 0) rc = hob_question_tool_add(s, err);
     if (rc >= 0) rc = hob_task_tool_add(s, err);
     if (rc >= 0) rc = hob_session_offer_skills(s, err);
     return rc;

@@ -118,10 +118,12 @@ static void tool_facts(void *user, hob_str name, hob_str args, hob_tool_facts *o
     }
     out->class_ = t->class_;
     out->beside = t->flags & HOB_TOOL_PARALLEL;
+    out->question = t->flags & HOB_TOOL_QUESTION;
     if (!args.n)
         snprintf(s->rt->fact_error, sizeof s->rt->fact_error,
                  "the arguments are not a JSON object");
-    else if (hob_tools_check(tools, t, args, &e) < 0)
+    else if (hob_tools_check(tools, t, args, &e) < 0 ||
+             (out->question && hob_question_check(args, &e) < 0))
         snprintf(s->rt->fact_error, sizeof s->rt->fact_error, "%s", e.message);
     else
         return;

@@ -85,7 +85,8 @@ static unsigned flags_of(const hob_tool *tool) {
 }
 
 static int check(const hob_tools *t, const hob_tool *tool, hob_error *err) {
-    const unsigned known = HOB_TOOL_PARALLEL | HOB_TOOL_LONG_RUNNING;
+    const unsigned known =
+        HOB_TOOL_PARALLEL | HOB_TOOL_LONG_RUNNING | HOB_TOOL_QUESTION | HOB_TOOL_HIDDEN;
     if (!name_fits(tool->name))
         return hob_fail(err, HOB_EINVAL, 0,
                         "'%.80s' is no name for a tool: 1 to %d letters, digits, '_' or '-'",
@@ -210,6 +211,10 @@ bool hob_tools_marked(const hob_tool *tool) {
     return HOB_CONTAINER(tool, entry, tool)->marked;
 }
 
+bool hob_tools_shown(const hob_tools *t, const hob_tool *tool) {
+    return is_offered(t, hob_str_z(tool->name)) && !(tool->flags & HOB_TOOL_HIDDEN);
+}
+
 uint64_t hob_tools_version(const hob_tools *t) {
     return t->version;
 }
@@ -230,7 +235,7 @@ hob_str hob_tools_json(hob_tools *t) {
     hob_jsonw_array(&w);
     HOB_LIST_EACH (it, &t->entries) {
         const hob_tool *tool = &HOB_CONTAINER(it, entry, link)->tool;
-        if (is_offered(t, hob_str_z(tool->name))) write_tool(&w, tool);
+        if (hob_tools_shown(t, tool)) write_tool(&w, tool);
     }
     hob_jsonw_array_end(&w);
     t->json_version = t->version;
@@ -241,8 +246,8 @@ const char *hob_tools_nearest(const hob_tools *t, hob_str name) {
     const char *names[MAX_TOOLS];
     size_t n = 0;
     HOB_LIST_EACH (it, &t->entries) {
-        const char *one = HOB_CONTAINER(it, entry, link)->tool.name;
-        if (is_offered(t, hob_str_z(one))) names[n++] = one;
+        const hob_tool *tool = &HOB_CONTAINER(it, entry, link)->tool;
+        if (hob_tools_shown(t, tool)) names[n++] = tool->name;
     }
     return hob_str_nearest(name, names, n);
 }

@@ -32,6 +32,7 @@ const hob_tool *hob_tools_find(const hob_tools *t, hob_str name); /* borrowed; N
 /* Tools that the policy does not offer are neither found nor told of, also those added later. Holds a reference. */
 void hob_tools_narrow(hob_tools *t, hob_policy *p);
 const hob_tool *hob_tools_at(const hob_tools *t, size_t i); /* in that order; NULL beyond the end */
+bool hob_tools_shown(const hob_tools *t, const hob_tool *tool); /* the model is told of it */
 /* Tools of the host are marked: what another session registers for itself is not handed on. */
 void hob_tools_mark(hob_tools *t, hob_str name);
 bool hob_tools_marked(const hob_tool *tool);
@@ -52,6 +53,15 @@ int hob_schema_create(hob_str json, hob_schema **out, hob_error *err);
 void hob_schema_destroy(hob_schema *s);
 int hob_schema_check(const hob_schema *s, const hob_json *value,
                      hob_error *err); /* path in the message */
+
+/* ---- question.c: the tool ask_user, without whoever is asked ----------------------------------- */
+/* Flags beside the public ones. A tool that is HIDDEN is found, but nobody is told of it. */
+enum { HOB_TOOL_QUESTION = 1 << 16, HOB_TOOL_HIDDEN = 1 << 17 };
+/* Arguments beyond what the tool's own schema says. HOB_EINVAL, HOB_ETOOBIG, with a message for the model. */
+int hob_question_check(hob_str args, hob_error *err);
+/* Does this JSON answer the call with these arguments? HOB_EINVAL (names what does not fit), HOB_ETOOBIG. */
+int hob_answer_check(hob_str args, hob_str answer, hob_error *err);
+void hob_answer_tell(hob_str answer, hob_reply *reply); /* as the result of the call */
 
 /* ---- capture.c: the beginning and the end of an output of any length ------------------------- */
 typedef struct hob_capture {

@@ -18,6 +18,10 @@ static void tool_facts(void *user, hob_str name, hob_str args, hob_tool_facts *o
     *out = (hob_tool_facts){.known = !hob_str_eqz(name, "none"), .class_ = HOB_TOOL_UNSAFE};
     if (hob_str_eqz(name, "look")) out->class_ = HOB_TOOL_READ_ONLY;
     if (hob_str_eqz(name, "put")) out->class_ = HOB_TOOL_IDEMPOTENT;
+    if (hob_str_eqz(name, "ask")) {
+        out->class_ = HOB_TOOL_READ_ONLY;
+        out->question = true;
+    }
     if (!out->known) out->error = "there is no tool none";
     if (out->known && !args.n) out->error = "the arguments are not a JSON object";
     if (out->known && hob_str_eqz(args, "{\"x\":\"bad\"}")) out->error = "x must not be bad";
@@ -268,6 +272,13 @@ int sim_verdict(sim *s, const char *call, bool approved, const char *reason) {
                                      .call = hob_str_z(call),
                                      .approved = approved,
                                      .text = hob_str_z(reason)});
+}
+
+int sim_reply_to(sim *s, const char *call, const char *answer) {
+    return sim_input(s, &(hob_input){.kind = HOB_INPUT_VERDICT,
+                                     .call = hob_str_z(call),
+                                     .approved = true,
+                                     .answer = hob_str_z(answer)});
 }
 
 int sim_tick(sim *s, int64_t ms) {

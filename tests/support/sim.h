@@ -8,8 +8,8 @@
  * sim_finish() looks at the whole log once more: the promises of the loop hold (sim_check), and the inputs that are
  * contained in the events lead to the same events again, byte for byte (sim_replay).
  *
- * Tools: `look` only reads, `put` is idempotent, everything else that exists (`bash`, `send`) is unsafe; `none` does
- * not exist; the argument "bad" fits no tool. Content is written with ' for ".
+ * Tools: `look` only reads, `put` is idempotent, `ask` is a question to the user, everything else that exists (`bash`,
+ * `send`) is unsafe; `none` does not exist; the argument "bad" fits no tool. Content is written with ' for ".
  */
 #ifndef HOB_TESTS_SIM_H
 #define HOB_TESTS_SIM_H
@@ -65,7 +65,8 @@ int sim_resume(sim *s);
 int sim_pause(sim *s, bool paused); /* false: it goes on */
 int sim_settle(sim *s);
 int sim_verdict(sim *s, const char *call, bool approved, const char *reason);
-int sim_tick(sim *s, int64_t ms); /* time passes, then NEXT */
+int sim_reply_to(sim *s, const char *call, const char *answer); /* a question; JSON */
+int sim_tick(sim *s, int64_t ms);                               /* time passes, then NEXT */
 /* A whole answer. `calls` is a list like "look:a bash:b,c": tools and their argument; NULL or "" = none. */
 int sim_answer(sim *s, const char *text, const char *calls, hob_stop stop);
 int sim_done(sim *s, const char *text);   /* an answer without calls */

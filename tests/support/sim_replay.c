@@ -95,6 +95,7 @@ static void verdict_in(const hob_json *d, hob_input *in) {
     in->call = hob_json_get_str(d, "call");
     in->approved = hob_json_get_bool(d, "approved", false);
     in->text = hob_json_get_str(d, "reason");
+    in->answer = hob_json_raw(hob_json_get(d, "answer"));
     in->by = hob_json_get_str(d, "by");
 }
 

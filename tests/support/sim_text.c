@@ -225,6 +225,7 @@ static void add_calls(hob_buf *b, const hob_run *r) {
         hob_buf_addf(b, " %.*s:%.*s%.*s:%d:%d:%llu:%d%d%d:%.*s", HOB_FMT(c->call), HOB_FMT(c->name),
                      HOB_FMT(c->args), c->state, c->class_, (unsigned long long)c->started_seq,
                      c->warn, c->invalid, c->approved, HOB_FMT(c->reason));
+        if (c->question) hob_buf_addf(b, ":%d:%.*s", c->declined, HOB_FMT(c->answer));
     }
 }
 

@@ -78,7 +78,9 @@ static void carry_out(server *v) {
     hob_str entry;
     char place[64];
     for (size_t i = 0; hob_agui_plan_step(v->plan, i, &step) == 0; i++) {
-        if (todo == HOB_AGUI_DO_ANSWER)
+        if (step.answer.n)
+            assert_ok(hob_session_answer(v->h.s, step.call, step.answer, &err), err);
+        else if (todo == HOB_AGUI_DO_ANSWER)
             assert_ok(
                 hob_session_confirm_tool_use(v->h.s, step.call, step.verdict, step.reason, &err),
                 err);
@@ -323,6 +325,41 @@ static void test_agui_plan__an_answer_is_a_verdict(void **state) {
     serve_finish(&v);
 }
 
+/* The payload is the answer, whatever it looks like; only what cannot be one is a refusal. */
+static void test_agui_plan__a_payload_answers_a_question(void **state) {
+    static const struct {
+        const char *schema, *entry, *told;
+    } cases[] = {
+        {"", "'status':'resolved','payload':'blue'", "told blue"},
+        {",'schema':{'type':'object'}", "'status':'resolved','payload':{'approved':true}",
+         "told {\\'approved\\':true}"},
+        {",'schema':{'type':'object','properties':{'approved':{'type':'boolean'}}}",
+         "'status':'resolved','payload':{'approved':false}", "told {\\'approved\\':false}"},
+        {"", "'status':'resolved','payload':{'approved':false,'reason':'no time'}",
+         "told the user did not answer: no time"},
+        {"", "'status':'cancelled'", "told the user did not answer: the user left the question"},
+    };
+    (void)state;
+    for (size_t i = 0; i < HOB_ARRAY_LEN(cases); i++) {
+        server v;
+        char text[600];
+        snprintf(text, sizeof text,
+                 "{'rules':[{'when':{'step':1},'reply':[{'tool':'ask_user','args':{'question':"
+                 "'Which?'%s}}]}],'otherwise':[{'text':'told {{result}}'}]}",
+                 cases[i].schema);
+        serve_init(&v, text, NULL);
+        ask(&v, "'messages':[{'id':'u','role':'user','content':'go'}]");
+        carry_out(&v);
+        snprintf(text, sizeof text, "'messages':[],'resume':[{'interruptId':'m4.0',%s}]",
+                 cases[i].entry);
+        assert_int_equal(ask(&v, text), HOB_AGUI_DO_ANSWER);
+        carry_out(&v);
+        if (!strstr(conversation(&v), cases[i].told))
+            fail_msg("%s is not in %s", cases[i].told, conversation(&v));
+        serve_finish(&v);
+    }
+}
+
 static void test_agui_plan__questions_are_answered_in_any_order_also_some_of_them(void **state) {
     (void)state;
     server v;
@@ -442,6 +479,7 @@ int main(void) {
         cmocka_unit_test(test_agui_plan__results_of_the_client_start_one_run),
         cmocka_unit_test(test_agui_plan__a_failed_tool_and_a_word_beside_it),
         cmocka_unit_test(test_agui_plan__an_answer_is_a_verdict),
+        cmocka_unit_test(test_agui_plan__a_payload_answers_a_question),
         cmocka_unit_test(test_agui_plan__questions_are_answered_in_any_order_also_some_of_them),
         cmocka_unit_test(test_agui_plan__a_paused_run_goes_on_or_is_given_up),
         cmocka_unit_test(test_agui_plan__anything_but_yes_is_no),

@@ -215,6 +215,24 @@ static void test_agui_view__approvals_are_interrupts(void **state) {
     close_view();
 }
 
+static void test_agui_view__questions_are_interrupts_with_their_schema(void **state) {
+    (void)state;
+    open_view(NULL);
+    feed("approval_requested", "{'call':'m4.0','tool':'ask_user','args':{},'question':'Which?',"
+                               "'schema':{'enum':['a']}}");
+    feed("approval_requested", "{'call':'kid/m2.0','tool':'ask_user','args':{},'question':'Why?',"
+                               "'child':'kid','agent':'helper'}");
+    hob_buf_reset(&wire.lines);
+    assert_ok(hob_agui_view_park(v, &err), err);
+    wire_is("{'type':'RUN_FINISHED','threadId':'t','runId':'r','outcome':{'type':'interrupt',"
+            "'interrupts':[{'id':'m4.0','reason':'input_required','message':'Which?',"
+            "'responseSchema':{'enum':['a']},'metadata':{'hob':{'tool':'ask_user','args':{}}}},"
+            "{'id':'kid/m2.0','reason':'input_required','message':'helper: Why?',"
+            "'responseSchema':{'type':'string'},'metadata':{'hob':{'tool':'ask_user','args':{},"
+            "'agent':'helper','child':'kid'}},'subagentRunId':'kid'}]}}\n");
+    close_view();
+}
+
 /* What began before the run on the wire is there in it, and so is that the run is paused. */
 static void test_agui_view__a_paused_run_is_an_interrupt(void **state) {
     (void)state;
@@ -542,6 +560,7 @@ int main(void) {
         cmocka_unit_test(test_agui_view__words_of_others_are_user_messages),
         cmocka_unit_test(test_agui_view__an_answer_that_broke_off_makes_it_stale),
         cmocka_unit_test(test_agui_view__approvals_are_interrupts),
+        cmocka_unit_test(test_agui_view__questions_are_interrupts_with_their_schema),
         cmocka_unit_test(test_agui_view__a_paused_run_is_an_interrupt),
         cmocka_unit_test(test_agui_view__ends_say_how_it_ended),
         cmocka_unit_test(test_agui_view__a_receipt_leaves_the_call_to_the_client),
