@@ -1,4 +1,5 @@
 // console.mjs - what a person does with the console page, one function a behaviour. Usage: node console.mjs PROGRAM [NAME…]
+import {ask} from './ask.mjs';
 import {edge} from './edge.mjs';
 import {look} from './look.mjs';
 import {assert, launch, rig, shot} from './rig.mjs';
@@ -15,7 +16,7 @@ let failed = 0;
 let passed = 0;
 await server.start();
 await launch();
-for (const [name, test] of Object.entries({...talk, ...look, ...edge})) {
+for (const [name, test] of Object.entries({...talk, ...ask, ...look, ...edge})) {
   if (only.length && !only.includes(name)) continue;
   rig.complaints = [];
   try {

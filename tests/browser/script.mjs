@@ -8,8 +8,17 @@ const helper = {contains: 'work as a sub-agent'};
 const PAINT = '# Title\n\n**bold** `code` <b>no tag</b>\n\n- a\n- b\n\n| x | y |\n|---|---|\n| 1 | 2 |\n\n```c\nint x;\n```\n\n'
   + '![p](https://evil.example/p.png) [ok](https://example.org/) [bad](javascript:alert(1)) [data](data:text/html,x)';
 
+const FORM = {type: 'object', required: ['name', 'count', 'ready', 'colour'], properties: {
+  name: {type: 'string', title: 'Name', description: 'Of the thing'}, count: {type: 'integer', minimum: 1}, ready: {type: 'boolean', title: 'Ready'},
+  colour: {oneOf: [{const: 'r', title: 'Red'}, {const: 'b', title: 'Blue'}]}, sizes: {type: 'array', items: {enum: ['small', 'large']}},
+  rest: {type: 'array', minItems: 2}}};
+
 export const script = {
   rules: [
+    {when: {user: 'pick one', step: 1}, reply: [{tool: 'ask_user', args: {question: 'Which\u001b colour?', schema: {enum: ['red', 'blue']}}}]},
+    {when: {user: 'fill in', step: 1}, reply: [{tool: 'ask_user', args: {question: 'How shall it be?\nTake your time.', schema: FORM}}]},
+    {when: {user: 'your words', step: 1}, reply: [{tool: 'ask_user', args: {question: 'What is it about?'}}]},
+    {when: {tool: 'ask_user'}, reply: [{text: 'Told: {{result}}.'}]},
     {when: {system: helper, user: 'asks first', step: 1}, reply: [{tool: 'bash', args: {command: 'echo asked'}}]},
     {when: {system: helper, user: 'asks first'}, reply: [{text: 'I was answered.'}]},
     {when: {system: helper}, reply: [{text: `busy ${LONG}. ${LONG}. ${LONG}`, chunk: 8, delay_ms: 60}]},

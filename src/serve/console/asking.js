@@ -15,6 +15,7 @@ function ruleView(call) {
 
 function approvalBar(call, act) {
   if (!act.may('approve')) return h('div.approval', h('p.rule', 'This needs an answer, and your token may not give it: somebody with the right “approve” has to.'));
+  if (call.question !== undefined) return questionForm(call, act);
   const reason = h('input', {placeholder: 'Reason (optional, the model sees it)', 'aria-label': 'Reason', maxlength: 1000});
   const busy = (yes) => bar.querySelectorAll('button, input').forEach((n) => { n.disabled = yes; });
   const answer = async (approved) => {

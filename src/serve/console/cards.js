@@ -20,7 +20,7 @@ function argsOf(call, block) {
 
 // What a call is about, in one line.
 function callTitle(args) {
-  const first = args && (args.command ?? args.path ?? args.pattern ?? args.prompt ?? args.url ?? args.query ?? args.name);
+  const first = args && (args.command ?? args.path ?? args.pattern ?? args.prompt ?? args.url ?? args.query ?? args.name ?? args.question);
   if (typeof first === 'string') return cut(first.split('\n').find((line) => line.trim()) || '', 160);
   return args && Object.keys(args).length ? cut(JSON.stringify(args), 120) : '';
 }
@@ -50,6 +50,7 @@ function argsView(name, args, block, before) {
   if (name === 'write' && typeof args.content === 'string')
     return [diffView(before || '', args.content), before === undefined && h('p.hint', 'The whole file; what stood there before was not read in this session.')];
   if (name === 'task' && typeof args.prompt === 'string') return [(args.prompt.includes('\n') || args.prompt.length > 90) && h('blockquote', visible(args.prompt)), more];
+  if (name === 'ask_user' && typeof args.question === 'string') return (args.question.includes('\n') || args.question.length > 90) && h('blockquote', visible(args.question));
   return h('pre.args', {tabindex: 0}, highlight(visible(JSON.stringify(args, null, 2)), 'json'));
 }
 

@@ -81,7 +81,7 @@ Conversation.handlers = {
   },
   approval_requested(e, d) {
     const call = this.touchCall(d.call);
-    Object.assign(call, {tool: d.tool, args: call.args || d.args, state: 'asking', child: d.child, childAgent: d.agent});
+    Object.assign(call, {tool: d.tool, args: call.args || d.args, state: 'asking', child: d.child, childAgent: d.agent, question: d.question, schema: d.schema});
     if (d.tool === 'write') this.noteBefore(call, d.args);
     this.approvals.set(d.call, {call: d.call, tool: d.tool, args: d.args, child: d.child, agent: d.agent, run: e.run_id});
     this.begin(`w-${d.call}`, e, 'wait', 'waits for an answer', {item: d.child ? `q-${d.call}` : `a-${d.call.slice(0, d.call.lastIndexOf('.'))}`});

@@ -11,7 +11,7 @@ Object.assign(App.prototype, {
       session: () => this.id,
       fail: (error) => this.fail(error),
       following: (yes) => { if (this.toEnd) this.toEnd.hidden = yes; },
-      answer: (call, approved, reason) => api.post(this.path(`/approvals/${encodeURIComponent(call)}`), reason ? {approved, reason} : {approved}),
+      answer: (call, approved, reason, answer) => api.post(this.path(`/approvals/${encodeURIComponent(call)}`), {approved, reason: reason || undefined, answer}),
       stop: () => this.stop(),
       say: (how, content, changes) => this.say(how, content, changes),
       state: async () => (this.id ? (await api.get(this.path('/state'))).state : {}),
