@@ -9,7 +9,7 @@
 
 enum { HOB_DIGEST_MAX = 64 }; /* digits */
 
-/* `digits` (32 to HOB_DIGEST_MAX) and a NUL. With a key (up to 64 bytes; "" = none) only who has it can tell them. */
+/* `digits` (32 to HOB_DIGEST_MAX) and a NUL. With a key (its first 64 bytes; "" = none) only who has it can tell them. */
 void hob_digest(hob_str key, hob_str text, char *out, size_t digits);
 
 #endif

@@ -1,30 +1,23 @@
 #include "serve/agui_thread.h"
 
 #include "serve/api.h"
+#include "serve/names.h"
 
 #include <stdio.h>
 
-static void derive_id(const hob_caller *c, hob_str agent, hob_str thread, char out[64]) {
-    hob_buf b;
-    hob_buf_init(&b, 1u << 20);
-    hob_buf_addf(&b, "%zu:%.*s%zu:%.*s%zu:%.*s", c->tenant.n, HOB_FMT(c->tenant), c->principal.n,
-                 HOB_FMT(c->principal), agent.n, HOB_FMT(agent));
-    hob_buf_add(&b, thread);
-    uint64_t first = hob_str_hash(hob_buf_str(&b)), second = hob_sum(first, hob_buf_str(&b));
-    snprintf(out, 64, "agui-%016llx%016llx", (unsigned long long)first, (unsigned long long)second);
-    hob_buf_finish(&b);
-}
-
 int hob_agui_find_thread(hob_web_request *r, hob_str thread, char out[130], hob_error *err) {
     const hob_caller *c = hob_web_caller(r);
+    hob_hub *h = hob_api_hub(r);
     hob_page *row;
-    if (hob_id_valid(thread) && hob_hub_find(hob_api_hub(r), c, thread, &row, NULL) >= 0) {
-        hob_page_destroy(row);
-        snprintf(out, 130, "%.*s", HOB_FMT(thread));
-        return HOB_OK;
+    int rc = HOB_ENOENT;
+    if (hob_id_valid(thread)) {
+        hob_name_resolve(h, c, thread, out);
+        rc = hob_hub_find(h, c, hob_str_z(out), &row, NULL);
     }
-    derive_id(c, hob_web_param(r, "agent"), thread, out);
-    int rc = hob_hub_find(hob_api_hub(r), c, hob_str_z(out), &row, err);
+    if (rc < 0) {
+        hob_name_thread(h, c, hob_web_param(r, "agent"), thread, out);
+        rc = hob_hub_find(h, c, hob_str_z(out), &row, err);
+    }
     if (rc >= 0) hob_page_destroy(row);
     return rc;
 }

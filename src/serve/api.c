@@ -2,6 +2,7 @@
  * api.c - what the handlers of /api share.
  */
 #include "serve/api.h"
+#include "serve/names.h"
 
 hob_hub *hob_api_hub(const hob_web_request *r) {
     return hob_web_server(r)->hub;
@@ -11,11 +12,20 @@ hob_runtime *hob_api_runtime(const hob_web_request *r) {
     return hob_web_server(r)->rt;
 }
 
+hob_str hob_api_id(hob_web_request *r) {
+    hob_str *known = hob_web_session(r);
+    char id[HOB_NAME_SIZE];
+    if (known->p) return *known;
+    hob_name_resolve(hob_api_hub(r), hob_web_caller(r), hob_web_param(r, "id"), id);
+    *known = hob_arena_dup(hob_web_arena(r), hob_str_z(id));
+    return *known;
+}
+
 /* ---- sessions -------------------------------------------------------------------------------------------------- */
 
 bool hob_api_find(hob_web_request *r, hob_page **row) {
     hob_error err;
-    hob_str id = hob_web_param(r, "id");
+    hob_str id = hob_api_id(r);
     int rc = hob_hub_find(hob_api_hub(r), hob_web_caller(r), id, row, &err);
     if (rc < 0) hob_web_fail_hob(r, rc, &err);
     if (rc >= 0) hob_web_note(r, "session_id", id);
@@ -26,7 +36,7 @@ bool hob_api_is_there(hob_web_request *r) {
     hob_page *row;
     hob_room *room = hob_api_peek(r);
     if (room) {
-        hob_web_note(r, "session_id", hob_web_param(r, "id"));
+        hob_web_note(r, "session_id", hob_api_id(r));
         hob_hub_leave(room);
         return true;
     }
@@ -38,7 +48,7 @@ bool hob_api_is_there(hob_web_request *r) {
 hob_room *hob_api_open(hob_web_request *r) {
     hob_error err;
     hob_room *room;
-    hob_str id = hob_web_param(r, "id");
+    hob_str id = hob_api_id(r);
     int rc = hob_hub_open(hob_api_hub(r), hob_web_caller(r), id, &room, &err);
     if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);
@@ -49,7 +59,7 @@ hob_room *hob_api_open(hob_web_request *r) {
 }
 
 hob_room *hob_api_peek(hob_web_request *r) {
-    return hob_hub_peek(hob_api_hub(r), hob_web_caller(r), hob_web_param(r, "id"));
+    return hob_hub_peek(hob_api_hub(r), hob_web_caller(r), hob_api_id(r));
 }
 
 hob_tenant hob_api_tenant(hob_web_request *r) {

@@ -15,6 +15,7 @@
 /* ---- shared ------------------------------------------------------------------------------------------------- */
 hob_hub *hob_api_hub(const hob_web_request *r);
 hob_runtime *hob_api_runtime(const hob_web_request *r);
+hob_str hob_api_id(hob_web_request *r); /* of the session of the path (names.h); in the arena */
 /* The session of the path: its row, or an answer. To be destroyed. */
 bool hob_api_find(hob_web_request *r, hob_page **row);
 /* The same where its row is of no interest: one that is open here is known without asking the store. */

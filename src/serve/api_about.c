@@ -57,7 +57,7 @@ void hob_api_trace(hob_web_request *r) {
     hob_str run = hob_web_query(r, "run");
     hob_error err;
     if (!hob_api_is_there(r)) return;
-    int rc = hob_runtime_trace(hob_api_runtime(r), hob_api_z(r, hob_web_param(r, "id")),
+    int rc = hob_runtime_trace(hob_api_runtime(r), hob_api_z(r, hob_api_id(r)),
                                run.p ? hob_api_z(r, run) : NULL, &spans, &err);
     hob_api_conclude(r, rc, "spans", spans, &err);
 }

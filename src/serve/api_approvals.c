@@ -14,8 +14,8 @@ void hob_api_approvals(hob_web_request *r) {
     if (!hob_api_is_there(r)) return;
     hob_room *room = hob_api_peek(r);
     int rc = room ? hob_session_pending_confirmations(hob_room_session(room), &page, &err)
-                  : hob_runtime_pending_confirmations(
-                        hob_api_runtime(r), hob_api_z(r, hob_web_param(r, "id")), &page, &err);
+                  : hob_runtime_pending_confirmations(hob_api_runtime(r),
+                                                      hob_api_z(r, hob_api_id(r)), &page, &err);
     if (room) hob_hub_leave(room);
     hob_api_conclude(r, rc, "approvals", page, &err);
 }
@@ -39,7 +39,7 @@ static decided look_at(const hob_event *e, hob_str call, decided before) {
 
 /* Only a conflict reads the log for it. */
 static decided find_verdict(hob_web_request *r, hob_str call) {
-    const char *id = hob_api_z(r, hob_web_param(r, "id"));
+    const char *id = hob_api_z(r, hob_api_id(r));
     decided known = UNKNOWN;
     uint64_t after = 0;
     bool more = true;

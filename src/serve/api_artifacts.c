@@ -11,7 +11,7 @@
 static hob_artifact_query artifact_query(hob_web_request *r, hob_tenant *of) {
     hob_artifact_query q = HOB_ARTIFACT_QUERY_INIT;
     *of = hob_api_tenant(r);
-    q.session = hob_api_z(r, hob_web_param(r, "id"));
+    q.session = hob_api_z(r, hob_api_id(r));
     q.of = of;
     return q;
 }

@@ -98,7 +98,7 @@ static void answer_stream(hob_web_request *r, const hob_page *row, uint64_t afte
     s->after = after;
     s->until_settled = hob_str_eqz(hob_web_query(r, "until"), "settled");
     s->settled = is_settled(row, after);
-    snprintf(s->id, sizeof s->id, "%.*s", HOB_FMT(hob_web_param(r, "id")));
+    snprintf(s->id, sizeof s->id, "%.*s", HOB_FMT(hob_api_id(r)));
     hob_json_field(hob_page_row(row, 0), "created", s->made, sizeof s->made);
     s->outlet = hob_outlet_create(&ops, s);
     hob_outlet_answer(s->outlet, r, "text/event-stream");
@@ -111,7 +111,7 @@ static void answer_page(hob_web_request *r, uint64_t after) {
     hob_page *page = NULL;
     int64_t limit;
     if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 200}, &limit)) return;
-    const char *id = hob_api_z(r, hob_web_param(r, "id"));
+    const char *id = hob_api_z(r, hob_api_id(r));
     int rc = hob_runtime_events(hob_api_runtime(r), id, after, (size_t)limit, &page, &err);
     hob_api_conclude(r, rc, "events", page, &err);
 }

@@ -32,7 +32,7 @@ static hob_page *fetch(const telling *t, hob_str entry) {
     hob_page *page;
     int64_t seq;
     if (entry.n < 2 || hob_str_int(hob_str_skip(entry, 1), &seq) < 0 || seq < 1) return NULL;
-    const char *id = hob_api_z(t->r, hob_web_param(t->r, "id"));
+    const char *id = hob_api_z(t->r, hob_api_id(t->r));
     int rc = hob_runtime_events(hob_api_runtime(t->r), id, (uint64_t)seq - 1, 1, &page, NULL);
     return rc < 0 ? NULL : page;
 }
@@ -89,9 +89,9 @@ void hob_api_messages(hob_web_request *r) {
     hob_error err;
     if (!hob_api_is_there(r)) return;
     hob_room *room = hob_api_peek(r);
-    int rc = room ? hob_session_history(hob_room_session(room), &page, &err)
-                  : hob_runtime_history(hob_api_runtime(r), hob_api_z(r, hob_web_param(r, "id")),
-                                        &page, &err);
+    int rc =
+        room ? hob_session_history(hob_room_session(room), &page, &err)
+             : hob_runtime_history(hob_api_runtime(r), hob_api_z(r, hob_api_id(r)), &page, &err);
     if (room) hob_hub_leave(room);
     if (rc < 0)
         hob_web_fail_hob(r, rc, &err);

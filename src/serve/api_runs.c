@@ -13,7 +13,7 @@ void hob_api_runs(hob_web_request *r) {
     if (!hob_web_query_int(r, "limit", (hob_web_range){1, 1000, 50}, &limit)) return;
     if (!hob_api_is_there(r)) return;
     o.limit = (size_t)limit;
-    o.session = hob_api_z(r, hob_web_param(r, "id"));
+    o.session = hob_api_z(r, hob_api_id(r));
     o.status = hob_api_z(r, hob_web_query(r, "status"));
     o.cursor = hob_api_z(r, hob_web_query(r, "cursor"));
     int rc = hob_runtime_runs(hob_api_runtime(r), &o, &page, &err);
@@ -24,7 +24,7 @@ void hob_api_runs(hob_web_request *r) {
 
 /* The row of the run of the path, if it is a run of the session of the path. */
 static bool find_run(hob_web_request *r, hob_page **out) {
-    hob_str run = hob_web_param(r, "run"), id = hob_web_param(r, "id");
+    hob_str run = hob_web_param(r, "run"), id = hob_api_id(r);
     hob_tenant of = hob_api_tenant(r);
     char session[160];
     if (!hob_api_is_there(r)) return false;

@@ -2,6 +2,7 @@
  * api_sessions.c - sessions: list, create, show, change, delete, close, copy.
  */
 #include "serve/api.h"
+#include "serve/names.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ static void answer_room(hob_web_request *r, int status, hob_room *room) {
 }
 
 bool hob_api_show_again(hob_web_request *r) {
-    hob_str id = hob_web_param(r, "id");
+    hob_str id = hob_web_param(r, "id"); /* another name of it is looked up later: that blocks */
     char *kept = hob_hub_shown(hob_api_hub(r), hob_web_caller(r), id);
     if (!kept) return false;
     hob_web_note(r, "session_id", id);
@@ -82,7 +83,7 @@ void hob_api_show(hob_web_request *r) {
     hob_page *row;
     hob_room *room = hob_api_peek(r);
     if (room) {
-        hob_web_note(r, "session_id", hob_web_param(r, "id"));
+        hob_web_note(r, "session_id", hob_api_id(r));
         answer_room(r, 200, room);
         hob_hub_leave(room);
         return;
@@ -154,13 +155,23 @@ static bool take_wishes(hob_web_request *r, const hob_json *body, wishes *w) {
     return true;
 }
 
+/* The id that was wished for, as it will be. */
+static int choose_id(hob_web_request *r, const char **id, hob_error *err) {
+    char name[HOB_NAME_SIZE];
+    if (!*id) return HOB_OK;
+    int rc = hob_name_choose(hob_api_hub(r), hob_web_caller(r), hob_str_z(*id), name, err);
+    if (rc >= 0) *id = hob_api_z(r, hob_str_z(name));
+    return rc;
+}
+
 void hob_api_create(hob_web_request *r) {
     const hob_json *body = hob_web_json(r);
     wishes w = {.o = HOB_SESSION_OPTS_INIT};
     hob_room *room;
     hob_error err;
     if (!body || !take_wishes(r, body, &w)) return;
-    int rc = hob_hub_make(hob_api_hub(r), hob_web_caller(r), &w.o, &room, &err);
+    int rc = choose_id(r, &w.o.id, &err);
+    if (rc >= 0) rc = hob_hub_make(hob_api_hub(r), hob_web_caller(r), &w.o, &room, &err);
     if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);
         return;
@@ -185,7 +196,7 @@ static bool rename_closed(hob_web_request *r, hob_str title) {
     if (room) return false;
     if (!hob_api_find(r, &row)) return true;
     hob_page_destroy(row);
-    const char *id = hob_api_z(r, hob_web_param(r, "id"));
+    const char *id = hob_api_z(r, hob_api_id(r));
     int rc = hob_runtime_rename_session(hob_api_runtime(r), id, &of, title, &err);
     if (rc < 0)
         hob_web_fail_hob(r, rc, &err);
@@ -256,7 +267,7 @@ static void answer_kept(hob_web_request *r, hob_page *kept) {
 void hob_api_delete(hob_web_request *r) {
     hob_page *kept;
     hob_error err;
-    hob_str id = hob_web_param(r, "id");
+    hob_str id = hob_api_id(r);
     if (!hob_api_is_there(r)) return;
     if (is_at_work(r)) {
         hob_web_fail(r, 409, "HOB_EBUSY",
@@ -283,7 +294,7 @@ static bool take_copy(hob_web_request *r, hob_fork_opts *o, hob_str *title) {
     if (!body || !hob_api_known(r, body, known) || !hob_api_text(r, body, "title", title) ||
         !hob_api_text(r, body, "entry", &entry) || !hob_api_text(r, body, "id", &id))
         return false;
-    o->session = hob_api_z(r, hob_web_param(r, "id"));
+    o->session = hob_api_z(r, hob_api_id(r));
     o->entry = hob_api_z(r, entry);
     o->id = hob_api_z(r, id);
     return true;
@@ -300,7 +311,8 @@ void hob_api_fork(hob_web_request *r) {
     o.of = &of;
     if (!take_copy(r, &o, &title) || !hob_api_find(r, &original)) return;
     hob_page_destroy(original);
-    int rc = hob_runtime_fork_session(hob_api_runtime(r), &o, &copy, &err);
+    int rc = choose_id(r, &o.id, &err);
+    if (rc >= 0) rc = hob_runtime_fork_session(hob_api_runtime(r), &o, &copy, &err);
     if (rc >= 0 && title.n) {
         hob_json_field(hob_page_row(copy, 0), "id", id, sizeof id);
         hob_page_destroy(copy);

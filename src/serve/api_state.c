@@ -43,8 +43,7 @@ static void answer_state(hob_web_request *r, const hob_state *s) {
 static int look(hob_web_request *r, hob_state **out, hob_error *err) {
     hob_room *room = hob_api_peek(r);
     if (!room)
-        return hob_runtime_session_state(hob_api_runtime(r), hob_api_z(r, hob_web_param(r, "id")),
-                                         out, err);
+        return hob_runtime_session_state(hob_api_runtime(r), hob_api_z(r, hob_api_id(r)), out, err);
     int rc = hob_session_state(hob_room_session(room), out, NULL, err);
     hob_hub_leave(room);
     return rc;

@@ -42,7 +42,7 @@ void hob_api_subagents(hob_web_request *r) {
     hob_page *page = NULL;
     hob_error err;
     if (!hob_api_is_there(r)) return;
-    o.parent = hob_api_z(r, hob_web_param(r, "id"));
+    o.parent = hob_api_z(r, hob_api_id(r));
     o.limit = 1000;
     hob_room *room = hob_api_peek(r);
     int rc = room ? hob_session_subagent_tasks(hob_room_session(room), &page, &err)

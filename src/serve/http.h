@@ -108,6 +108,7 @@ const hob_route *hob_web_route(const hob_web_request *r);
 hob_str hob_web_id(const hob_web_request *r); /* of the request, as in X-Request-Id */
 /* Of the path, percent-decoded: valid UTF-8, not empty, no NUL; a "/" only in {call} and {name}. */
 hob_str hob_web_param(const hob_web_request *r, const char *name);
+hob_str *hob_web_session(hob_web_request *r); /* for handlers to keep what they found out: api.c */
 /* Decoded, the first one wins; HOB_STR_NULL (p == NULL): not given. */
 hob_str hob_web_query(const hob_web_request *r, const char *name);
 /* Absent: `otherwise`. False: it is no whole number from min to max; that was answered with 400. */

@@ -112,6 +112,10 @@ const hob_route *hob_web_route(const hob_web_request *r) {
     return r->route;
 }
 
+hob_str *hob_web_session(hob_web_request *r) {
+    return &r->session;
+}
+
 hob_str hob_web_id(const hob_web_request *r) {
     return hob_str_z(r->id);
 }

@@ -4,7 +4,7 @@
 #include "serve/server.h"
 
 #include "serve/callers.h"
-#include "serve/hub.h"
+#include "serve/names.h"
 #include "serve/tally.h"
 #include "serve/web.h"
 
@@ -87,6 +87,7 @@ int hob_server_create_on(hob_runtime *rt, const hob_server_opts *opts, const hob
     s->max_mode = hob_dupz(hob_str_z(o.max_mode ? o.max_mode : DEFAULT_MODE));
     s->started_ms = clock->wall_ms(clock);
     r = keep_roots(s, o.roots, err);
+    if (r >= 0) r = hob_names_init(s, err);
     if (r >= 0) r = read_callers(s, &o, err);
     if (r >= 0 && rt) r = hob_tally_create(rt, &s->tally, err);
     if (r >= 0 && rt) r = hob_hub_create(s, &s->hub, err);

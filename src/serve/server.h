@@ -25,6 +25,7 @@ struct hob_server {
     char **roots;                 /* absolute, NULL-terminated */
     hob_definitions *definitions; /* the host's; may be NULL */
     char *state_dir;              /* NULL: which sessions it works in is not noted */
+    char secret[72];              /* names.c */
     char *max_mode;
     unsigned flags;         /* HOB_SERVER_… */
     _Atomic bool draining;  /* stop was called: nothing new begins */

@@ -56,6 +56,7 @@ struct hob_web_request {
     const hob_route *route;
     const hob_caller *caller; /* a reference */
     hob_str params[HOB_WEB_PARAMS];
+    hob_str session; /* the handler's: which one the path means; in the arena */
     hob_buf body;
     hob_work work;
     char id[37], trace[56];

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define OWN "00000000000000000000000000000own"
 #define OTHER "0000000000000000000000000000other"
@@ -130,7 +131,7 @@ static void test_serve_tenants__lists_hold_ones_own_only(void **state) {
     for (int i = 0; i < 3; i++) {
         d->c.token = who[i];
         assert_int_equal(desk_get(d, "/api/sessions"), 200);
-        assert_string_equal(client_field(&d->c, "sessions.0.id"), ids[i]);
+        assert_memory_equal(client_field(&d->c, "sessions.0.id"), ids[i], strlen(ids[i]));
         assert_string_equal(client_field(&d->c, "sessions.1.id"), "");
         assert_int_equal(desk_get(d, "/api/sessions/%s", ids[i]), 200);
     }
@@ -148,7 +149,7 @@ static void test_serve_tenants__live_lists_hold_ones_own_only(void **state) {
     desk_session(d, "s-own");
     assert_int_equal(tail_next(t), 1);
     hob_json_field(tail_data(t), "id", id, sizeof id);
-    assert_string_equal(id, "s-own");
+    assert_memory_equal(id, "s-own.", 6);
     tail_close(t);
 }
 
@@ -173,6 +174,84 @@ static void test_serve_tenants__who_may_run_may_not_approve(void **state) {
     assert_string_equal(client_field(&d->c, "approvals.0.call"), call);
 }
 
+/* ---- names ----------------------------------------------------------------------------------------------------------- */
+
+/* Each has its own "one": the second is told nothing of the first. */
+static void test_serve_tenants__each_has_names_of_its_own(void **state) {
+    desk *d = *state;
+    static const char *const who[] = {OWN, OTHER, NEIGHBOUR};
+    char ids[3][200];
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < 3; i++) {
+            d->c.token = who[i];
+            if (!again) desk_session(d, "one");
+            assert_int_equal(desk_get(d, "/api/sessions/one"), 200);
+            if (again) assert_string_equal(client_field(&d->c, "id"), ids[i]);
+            snprintf(ids[i], sizeof ids[i], "%s", client_field(&d->c, "id"));
+            assert_int_equal(desk_get(d, "/api/sessions/%s", ids[i]), 200);
+            assert_int_equal(desk_post(d, "{'id':'one'}", "/api/sessions"), 409);
+        }
+        assert_string_not_equal(ids[0], ids[1]);
+        assert_string_not_equal(ids[0], ids[2]);
+        desk_stop(d); /* and they stay */
+        desk_start(d);
+    }
+    d->c.token = OTHER;
+    assert_int_equal(desk_get(d, "/api/sessions/%s", ids[0]), 404);
+    desk_prompt(d, "one", "hi");
+    desk_settle(d, "one");
+    d->c.token = OWN; /* that was in another's */
+    assert_int_equal(desk_get(d, "/api/sessions/one"), 200);
+    assert_string_equal(client_field(&d->c, "last_seq"), "1");
+    assert_int_equal(desk_call(d, "DELETE", NULL, "/api/sessions/one"), 204);
+    assert_int_equal(desk_get(d, "/api/sessions/one"), 404);
+}
+
+/* An id of another that is known does not help to find out whether it is there: nothing can be made under it. */
+static void test_serve_tenants__nobody_gets_a_name_of_another(void **state) {
+    desk *d = *state;
+    char id[200], body[300];
+    desk_session(d, "one");
+    assert_int_equal(desk_get(d, "/api/sessions/one"), 200);
+    snprintf(id, sizeof id, "%s", client_field(&d->c, "id"));
+    d->c.token = OTHER;
+    snprintf(body, sizeof body, "{'id':'%s'}", id);
+    assert_int_equal(desk_post(d, body, "/api/sessions"), 201);
+    assert_string_not_equal(client_field(&d->c, "id"), id);
+    desk_session(d, "mine");
+    snprintf(body, sizeof body, "{'id':'%s-copy'}", id);
+    assert_int_equal(desk_post(d, body, "/api/sessions/mine/fork"), 201);
+    assert_int_equal(desk_get(d, "/api/sessions/%s-copy", id), 200);
+    d->c.token = OWN;
+    assert_int_equal(desk_get(d, "/api/sessions/%s-copy", id), 404);
+}
+
+static void test_serve_tenants__prefixes_of_the_server_are_its_own(void **state) {
+    desk *d = *state;
+    static const char *const taken[] = {"{'id':'agui-1'}", "{'id':'task-1'}"};
+    desk_session(d, "one");
+    for (size_t i = 0; i < HOB_ARRAY_LEN(taken); i++) {
+        assert_int_equal(desk_post(d, taken[i], "/api/sessions"), 400);
+        assert_int_equal(desk_post(d, taken[i], "/api/sessions/one/fork"), 400);
+        assert_non_null(strstr(hob_buf_z(&d->c.body), "the server's own"));
+    }
+}
+
+static void test_serve_tenants__the_secret_is_made_once_for_its_owner(void **state) {
+    desk *d = *state;
+    struct stat st;
+    char before[100];
+    assert_int_equal(stat(hob_test_path(&d->folder, "server-secret"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    hob_str text = hob_test_content(&d->folder, "server-secret");
+    snprintf(before, sizeof before, "%.*s", HOB_FMT(text));
+    assert_int_equal(strlen(before), 65);
+    desk_stop(d);
+    desk_start(d);
+    text = hob_test_content(&d->folder, "server-secret");
+    assert_true(hob_str_eqz(text, before));
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_tenants__##name, setup, teardown)
 
 int main(void) {
@@ -182,6 +261,10 @@ int main(void) {
         T(lists_hold_ones_own_only),
         T(live_lists_hold_ones_own_only),
         T(who_may_run_may_not_approve),
+        T(each_has_names_of_its_own),
+        T(nobody_gets_a_name_of_another),
+        T(prefixes_of_the_server_are_its_own),
+        T(the_secret_is_made_once_for_its_owner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
