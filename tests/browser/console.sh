@@ -1,5 +1,5 @@
 #!/bin/sh
-# ctest: timeout=300
+# ctest: timeout=600
 # The console page in a real browser: Debian's chromium, driven by playwright-core, before a real server with a scripted
 # model. Screenshots stay in the build folder. Needs npm and chromium; without them the test is skipped, and fails where
 # everything must be there (CI=true).

@@ -1,4 +1,5 @@
 // look.mjs - looking at sessions: lists, details, branches, sub-agents, workflows, a phone.
+import fs from 'node:fs';
 import {assert, done, has, idOf, log, menu, open, rig, say, shot} from './rig.mjs';
 
 export const look = {
@@ -73,6 +74,17 @@ export const look = {
     await page.click('[data-answer=allow]');
     await done(page);
     await shot(page, 'diff');
+    await page.context().close();
+  },
+  async artifacts_are_saved() {
+    const page = await open();
+    await say(page, 'hello');
+    await done(page);
+    await fetch(new URL(`/api/sessions/${idOf(page)}/artifacts/plots%2Fone.txt`, rig.server.url), {method: 'PUT', body: 'a plot', headers: {authorization: `Bearer ${rig.server.token}`, 'content-type': 'text/plain'}});
+    await page.click('[data-tab=state]');
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.click('.panel-body >> text=Save')]);
+    assert.equal(saved.suggestedFilename(), 'one.txt');
+    assert.equal(fs.readFileSync(await saved.path(), 'utf8'), 'a plot');
     await page.context().close();
   },
   async helpers_live() {

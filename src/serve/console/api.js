@@ -64,6 +64,7 @@ const api = {
     return response.status === 204 ? null : response.json();
   },
   patch: async (path, body) => (await request('PATCH', path, body)).json(),
+  blob: async (path) => (await request('GET', path)).blob(),
   delete: async (path) => request('DELETE', path, {}),
 };
 

@@ -165,6 +165,7 @@ class Card {
       this.part('args', call.args || (block && (block.args || block.text)) || '', () => argsView(name, args, block, call.before)),
       this.part('hints', `${call.warning}${call.reason}${call.state}${call.truncated}`, () => [
         call.state === 'done' && call.warning && call.warning !== true && h('p.hint', String(call.warning)),
+        call.decision === 'deny' && h('p.hint', 'Not allowed by ', h('code', call.rule), call.why && `: ${call.why}`),
         call.reason && call.state === 'done' && h('p.hint', `Reason: ${call.reason}`)]),
       this.part('child', child ? JSON.stringify([child.status, child.live, child.text]) : null, () => childStrip(child, this.act)),
       this.part('ask', asking ? call.call : null, () => approvalBar(call, this.act)),

@@ -164,7 +164,7 @@ function base64(buffer) {
 }
 
 async function readAttachment(file) {
-  const size = file.size < 1024 ? `${file.size} B` : file.size < 1 << 20 ? `${Math.round(file.size / 1024)} KB` : `${(file.size / (1 << 20)).toFixed(1)} MB`;
+  const size = bytesOf(file.size);
   if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) {
     if (file.size > MAX_IMAGE) throw new Error(`${file.name} is larger than 5 MB: make it smaller, or put it into the folder and name it`);
     const data = base64(await file.arrayBuffer());

@@ -38,7 +38,7 @@ const ICONS = {
   gear: 'M10 7a3 3 0 100 6 3 3 0 000-6zM10 3v2M10 15v2M3 10h2M15 10h2M5 5l1.5 1.5M13.5 13.5L15 15M15 5l-1.5 1.5M6.5 13.5L5 15',
   people: 'M7 10a3 3 0 100-6 3 3 0 000 6zM2 17c0-6 10-6 10 0M13 9a2.5 2.5 0 100-5M14 12c3 0 4 2 4 5', search: 'M9 4a5 5 0 100 10A5 5 0 009 4zM13 13l4 4',
   spark: 'M10 3l1.8 5.2L17 10l-5.2 1.8L10 17l-1.8-5.2L3 10l5.2-1.8z', warn: 'M10 3l8 14H2zM10 8v4M10 14.5v.01', retry: 'M15 6a6 6 0 10.5 6M16 3v4h-4',
-  pause: 'M7 5v10M13 5v10', play: 'M6 4l10 6-10 6z', up: 'M5 12V6h6M5 6l10 9', keys: 'M3 6h14v8H3zM6 9h.01M9 9h.01M12 9h.01M7 12h6',
+  pause: 'M7 5v10M13 5v10', wide: 'M3 10h14M6 7l-3 3 3 3M14 7l3 3-3 3', play: 'M6 4l10 6-10 6z', up: 'M5 12V6h6M5 6l10 9', keys: 'M3 6h14v8H3zM6 9h.01M9 9h.01M12 9h.01M7 12h6',
 };
 
 function icon(name) {
@@ -125,6 +125,10 @@ function count(n) {
 function money(usd) {
   if (usd === null || usd === undefined) return null;
   return usd < 0.01 && usd > 0 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+}
+
+function bytesOf(n) {
+  return n < 1024 ? `${n} B` : n < 1 << 20 ? `${Math.round(n / 1024)} KB` : `${(n / (1 << 20)).toFixed(1)} MB`;
 }
 
 function plural(n, word) {

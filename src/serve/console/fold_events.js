@@ -107,6 +107,7 @@ Conversation.handlers = {
     const call = Object.assign(this.touchCall(d.call), {tool: d.tool, state: 'done', outcome: d.outcome, result: d.content,
       exitCode: d.exit_code, duration: d.duration_ms, truncated: d.truncated, warning: d.warning, pending: d.pending});
     this.noteFile(call);
+    if (d.actions && d.actions.artifact_delta) this.stateRevision++;
     this.touchState(d.actions && {delta: d.actions.state_delta, removed: d.actions.removed});
   },
   tool_updated(e, d) {
@@ -119,6 +120,10 @@ Conversation.handlers = {
     const around = this.openSpans.get(`t-${d.call}`);
     if (around) around.covered = true; // the sub-agent says more than the call that waits for it
     if (d.call) this.touchCall(d.call).childSession = d.child;
+  },
+  child_reused(e, d) {
+    const child = this.children.get(d.child);
+    if (child) Object.assign(child, {status: 'running', live: null});
   },
   child_finished(e, d) {
     const child = this.children.get(d.child) || {child: d.child, agent: d.agent};
@@ -148,6 +153,13 @@ Conversation.handlers = {
   },
   limit_reached(e, d) { this.remark(e, 'warn', `Limit reached: ${d.limit.replace('_', ' ')} (${d.value} of ${d.max}).`); },
   budget_threshold(e, d) { this.remark(e, 'info', `${d.percent} % of the ${d.limit.replace('_', ' ')} limit are used.`); },
+  budget_requested(e, d) { this.remark(e, 'info', `Asks its caller for more: ${d.limit.replace('_', ' ')} (${d.value} of ${d.max} used).`); },
+  label_set(e, d) {
+    const entry = this.entries.get(d.target);
+    if (entry) entry.label = d.label;
+  },
+  note(e, d) { if (d.text) this.remark(e, 'info', d.text); },
+  artifact_changed() { this.stateRevision++; },
   warning(e, d) { this.remark(e, 'warn', d.text, {code: d.code}); },
   run_finished(e, d) {
     this.running = null;

@@ -203,6 +203,7 @@ class Markdown {
     this.text = '';
   }
   show(text) {
+    text = text.replace(/[\u202d\u202e]/g, visible); // nobody needs these but to deceive
     if (text === this.text) return;
     if (!text.startsWith(this.text)) this.kept = this.nodes = 0;
     this.text = text;

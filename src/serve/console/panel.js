@@ -7,7 +7,7 @@ class Panel {
     this.tab = 'timeline';
     this.tabs = h('div.tabs', {role: 'tablist', 'aria-label': 'Details'});
     this.body = h('div.panel-body', {role: 'tabpanel', id: 'details', tabindex: 0});
-    replace(node, h('div.panel-head', this.tabs, iconButton('close', 'Close details', () => act.closePanel())), this.body);
+    replace(node, h('div.panel-head', this.tabs, h('div.row.tight', iconButton('wide', 'Wider', () => node.classList.toggle('broad'), {class: 'icon not-phone'}), iconButton('close', 'Close details', () => act.closePanel()))), this.body);
     this.names = {timeline: 'Timeline', agents: 'Agents', state: 'State', tree: 'Branches', usage: 'Session'};
     for (const [key, name] of Object.entries(this.names))
       this.tabs.append(h('button', {type: 'button', role: 'tab', id: `tab-${key}`, 'aria-controls': 'details', data: {tab: key}, onclick: () => this.select(key)}, name));
@@ -78,7 +78,7 @@ Panel.prototype.views = {
     const key = `s${c.stateRevision}/${this.act.session()}`;
     if (key === this.drawnKey && !anew) return;
     this.drawnKey = key;
-    this.act.state().then((state) => this.tab === 'state' && this.drawnKey === key && replace(body, stateView(state, c.stateTouched)), (error) => replace(body, h('p.error', error.message)));
+    Promise.all([this.act.state(), this.act.artifacts()]).then(([state, artifacts]) => this.tab === 'state' && this.drawnKey === key && replace(body, stateView(state, c.stateTouched, artifacts.length), artifactList(artifacts, this.act)), (error) => replace(body, h('p.error', error.message)));
   },
   tree(body, c, anew) {
     if (!c.entries.size) return this.put('b0', emptyView('fork', 'No messages yet.', 'Every message is kept here, also those of branches that you left. From each you can go on.'));
@@ -96,14 +96,19 @@ Panel.prototype.views = {
 
 // ---- state ----
 
-function stateView(state, touched) {
+function stateView(state, touched, quiet) {
   const keys = Object.keys(state);
-  if (!keys.length) return emptyView('file', 'No state yet.', 'Tools, agents and programs keep values here. Those that begin with app: or user: are shared with other sessions.');
+  if (!keys.length) return !quiet && emptyView('file', 'No state yet.', 'Tools, agents and programs keep values here. Those that begin with app: or user: are shared with other sessions.');
   const scopes = [['This session', (k) => !/^(app|user):/.test(k)], ['user: all sessions of this user', (k) => k.startsWith('user:')], ['app: all sessions', (k) => k.startsWith('app:')]];
   return scopes.map(([title, test]) => {
     const own = keys.filter(test).sort();
     return own.length > 0 && [h('h3', title), h('dl.state', own.map((key) => [h('dt', key, touched.has(key) && h('span.badge.live', 'changed')), h('dd', valueView(state[key]))]))];
   });
+}
+
+function artifactList(rows, act) {
+  return rows.length > 0 && [h('h3', 'Artifacts'), h('table.numbers', h('tbody', rows.map((a) => h('tr', h('th', {scope: 'row'}, a.name), h('td', `version ${a.version}`), h('td', bytesOf(a.size)),
+    h('td', h('button.small', {type: 'button', onclick: () => act.download(a)}, icon('down'), 'Save'))))))];
 }
 
 function valueView(value) {
@@ -128,7 +133,7 @@ function branchList(entries, kids, view) {
 
 function entryRow(e, {path, leaf, act}) {
   return h(`div.entry.${e.role}${path.has(e.entry) ? '.active' : ''}`, {title: cut(e.text || '', 400)},
-    h('span.who', e.role === 'user' ? 'You' : 'hob'), h('span.words', cut(e.text || '…', 90)),
+    h('span.who', e.role === 'user' ? 'You' : 'hob'), h('span.words', cut(e.text || '…', 90)), e.label && h('span.badge', e.label),
     e.entry === leaf ? h('span.badge.live', 'here') : act.may('run') && iconButton('fork', 'Go on from here', () => act.move(e)));
 }
 

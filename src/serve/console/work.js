@@ -15,6 +15,8 @@ Object.assign(App.prototype, {
       stop: () => this.stop(),
       say: (how, content, changes) => this.say(how, content, changes),
       state: async () => (this.id ? (await api.get(this.path('/state'))).state : {}),
+      artifacts: async () => (this.id ? (await api.get(this.path('/artifacts?limit=200'))).artifacts : []),
+      download: (artifact) => tell(this.download(artifact)),
       commands: () => this.commands(),
       stopChild: (child) => tell(api.post(this.path(`/subagents/${encodeURIComponent(child)}/cancel`))),
       stopCall: (call) => tell(api.post(this.path(`/calls/${encodeURIComponent(call)}/cancel`))),
@@ -113,6 +115,13 @@ Object.assign(App.prototype, {
     } catch (error) {
       this.fail(error);
     }
+  },
+
+  async download({name, version}) {
+    const bytes = await api.blob(this.path(`/artifacts/x?${new URLSearchParams({name, version})}`));
+    const link = h('a', {href: URL.createObjectURL(bytes), download: name.split('/').pop()});
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   },
 
   // ---- what is looked up when it is needed ----
