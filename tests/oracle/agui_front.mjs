@@ -93,6 +93,34 @@ const play = {
     equal(said(agent).at(-1), "assistant: denied", "answer");
   },
 
+  async "questions of the model, after a reload"() {
+    const agent = new Front(), first = await agent.say("@ask");
+    equal(agent.pendingInterrupts.map((i) => [i.reason, i.toolCallId, i.message]),
+      [["input_required", first.pending[0], "Which colour?"], ["input_required", first.pending[1], "Your name?"]], "questions");
+    const again = new Front({ threadId: agent.threadId });
+    await again.connectAgent();
+    again.judge();
+    const [colour, name] = again.pendingInterrupts;
+    equal(colour.responseSchema.properties, { colour: { enum: ["red", "blue"] } }, "schema");
+    equal(name.responseSchema, { type: "string" }, "schema of a text");
+    const answers = (c) => lib.buildResumeArray(again.pendingInterrupts, {
+      [colour.id]: { status: "resolved", payload: { colour: c } }, [name.id]: { status: "resolved", payload: "Eva" } });
+    await again.runAgent({ resume: answers("pink") }).then(() => must(false, "a wrong answer was taken"), () => {});
+    await again.go({ resume: answers("blue") });
+    const result = (id) => again.messages.find((m) => m.role === "tool" && m.toolCallId === id)?.content;
+    equal([result(colour.id), result(name.id)], ['{"colour":"blue"}', "Eva"], "results");
+    equal(again.pendingInterrupts.length, 0, "questions left");
+    equal(said(again).at(-1), "assistant: thanks", "answer");
+  },
+
+  async "a question that is left"() {
+    const agent = new Front();
+    await agent.say("@ask");
+    await agent.go({ resume: agent.pendingInterrupts.map((i) => ({ interruptId: i.id, status: "cancelled" })) });
+    must(agent.messages.filter((m) => m.role === "tool").every((m) => m.content.startsWith("the user did not answer")), JSON.stringify(said(agent)));
+    equal(said(agent).at(-1), "assistant: thanks", "answer");
+  },
+
   async "approvals after a reload"() {
     const agent = new Front();
     await agent.say("@interrupt 2");

@@ -27,6 +27,7 @@ const answers = {
 const calls = {
   "session/update": stable.zSessionNotification,
   "session/request_permission": stable.zRequestPermissionRequest,
+  "elicitation/create": stable.zCreateElicitationRequest,
   "fs/read_text_file": stable.zReadTextFileRequest,
   "fs/write_text_file": stable.zWriteTextFileRequest,
   "terminal/create": stable.zCreateTerminalRequest,
@@ -86,6 +87,8 @@ export class Editor {
   constructor(program, args, cwd, env) {
     this.updates = [];
     this.permissions = [];
+    this.forms = [];
+    this.form = { action: "decline" };
     this.option = "allow";
     this.buffers = new Map(); // unsaved files
     this.written = new Map();
@@ -125,6 +128,10 @@ export class Editor {
     return acp.client({ name: "hob-test" })
       .onNotification(m.session.update, ({ params }) => void this.updates.push(params))
       .onRequest(m.session.requestPermission, ({ params }) => this.permission(params))
+      .onRequest(m.elicitation.create, ({ params }) => {
+        this.forms.push(params);
+        return this.form;
+      })
       .onRequest(m.fs.readTextFile, ({ params }) => this.read(params))
       .onRequest(m.fs.writeTextFile, ({ params }) => {
         this.written.set(params.path, params.content);

@@ -32,6 +32,12 @@ writeFileSync(join(root, "script.json"), JSON.stringify({
     ...rule("sleep", call("bash", { command: "echo begun; sleep 30" })),
     ...rule("slow", call("bash", { command: "sleep 30", timeout_s: 1 })),
     ...rule("wait", [{ text: "hm" }, { wait: true }]),
+    ...rule("choose", call("ask_user", { question: "Which?", schema: { enum: ["red", "blue"] } })),
+    ...rule("name", call("ask_user", { question: "Your name?" })),
+    ...rule("form", call("ask_user", { question: "How?", schema: { type: "object", required: ["n"], properties: {
+      n: { type: "integer", title: "N", description: "how many", minimum: 1, maximum: 5, default: 2 }, ok: { type: "boolean" },
+      c: { oneOf: [{ const: "r", title: "Red" }, { const: "b" }] }, s: { type: "string", maxLength: 9 }, x: { type: "number" },
+      m: { type: "array", items: { enum: ["x", "y"] }, maxItems: 2 } } } })),
     ...rule("long", [{ text: "half" }, { stop: "length" }]),
     ...rule("refuse", [{ text: "no" }, { stop: "refusal" }]),
     ...rule("fail", [{ error: { status: 400, message: "no way" } }]),
@@ -137,6 +143,35 @@ const scenes = {
     assert.equal(e.of("tool_call_update").at(-1).status, "failed");
     assert.equal(e.written.size, 0);
     assert.equal(await e.end(), 0);
+  },
+
+  async questions() {
+    const e = await open({ elicitation: { form: {} } });
+    const { sessionId } = await fresh(e);
+    e.option = "choice-1";
+    await e.prompt(sessionId, "choose");
+    assert.deepEqual(e.permissions[0].options.map((o) => o.name), ["red", "blue", "Do not answer"]);
+    assert.equal(e.permissions[0].toolCall.title, "Which?");
+    assert.equal(e.text("agent_message_chunk"), "result: blue");
+    e.option = "decline";
+    await e.prompt(sessionId, "choose");
+    assert.equal(e.text("agent_message_chunk"), "result: the user did not answer");
+    e.form = { action: "accept", content: { answer: "Eva" } };
+    await e.prompt(sessionId, "name");
+    assert.equal(e.forms[0].message, "Your name?");
+    assert.equal(e.text("agent_message_chunk"), "result: Eva");
+    e.form = { action: "accept", content: { n: 3, m: ["y"] } };
+    await e.prompt(sessionId, "form");
+    assert.deepEqual(Object.keys(e.forms[1].requestedSchema.properties), ["n", "ok", "c", "s", "x", "m"]);
+    assert.equal(e.text("agent_message_chunk"), 'result: {"n":3,"m":["y"]}');
+    e.form = { action: "cancel" };
+    await e.prompt(sessionId, "form");
+    assert.equal(e.text("agent_message_chunk"), "result: the user did not answer");
+    assert.equal(await e.end(), 0);
+    const plain = await open();
+    await plain.prompt((await fresh(plain)).sessionId, "name");
+    assert.match(plain.text("agent_message_chunk"), /did not answer: this editor cannot show such a question/);
+    assert.equal(await plain.end(), 0);
   },
 
   async terminals() {
