@@ -58,7 +58,7 @@ enum {
     HOB_SESSION_NO_DELEGATION = 32, /* the model is not offered the task tool */
     HOB_SESSION_NO_MEMORY = 64,     /* hob/memory.h: neither for the host nor for the model */
     HOB_SESSION_KEEP_MODE =
-        128, /* the permission mode that its log has, unless permission_mode is narrower */
+        128, /* the permission mode that its log has, unless permission_mode is given and narrower */
     HOB_SESSION_KEEP_LIMITS =
         256 /* max_… and timeout_ms are its own from now on: whoever opens it */
 };

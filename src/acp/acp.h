@@ -94,6 +94,7 @@ hob_acp_method hob_acp_session_fork;
 hob_acp_method hob_acp_session_list, hob_acp_session_close, hob_acp_session_delete; /* shelf.c */
 hob_acp_method hob_acp_prompt, hob_acp_cancel, hob_acp_cancel_request;              /* prompt.c */
 hob_acp_method hob_acp_set_mode, hob_acp_set_option;                                /* options.c */
+hob_acp_method hob_acp_set_title;                                                   /* shelf.c */
 
 /* ---- a session ----------------------------------------------------------------------------- */
 
@@ -126,6 +127,7 @@ struct hob_acp_session {
     hob_buf usage;   /* JSON */
     int64_t context; /* tokens that the model takes; 0 = not known */
     hob_buf remarks; /* to be told with the next prompt */
+    bool titled;     /* the editor was told what it is called */
 };
 
 /* sessions.c */
@@ -151,6 +153,8 @@ typedef struct hob_acp_update {
 } hob_acp_update;
 void hob_acp_update_begin(hob_acp_update *u, hob_acp_session *s, const char *kind);
 void hob_acp_update_end(hob_acp_update *u);
+void hob_acp_send_usage(hob_acp_session *s, const hob_json *usage); /* event.c: of an answer */
+void hob_acp_send_title(hob_acp_session *s, hob_str title);
 void hob_acp_send_text(hob_acp_session *s, const char *kind, hob_str message, hob_str text);
 /* For the user: a notice where the editor shows such, else words of the agent. */
 void hob_acp_tell(hob_acp_session *s, const char *severity, const char *text);
@@ -161,6 +165,7 @@ void hob_acp_notice(hob_acp_session *s, const char *severity, const char *text);
 void hob_acp_write_options(hob_acp_session *s, hob_jsonw *w); /* "modes" and "configOptions" */
 void hob_acp_send_options(hob_acp_session *s);
 void hob_acp_send_mode(hob_acp_session *s, hob_str mode);
+bool hob_acp_is_paused(hob_acp_session *s);
 void hob_acp_send_commands(hob_acp_session *s);
 int64_t hob_acp_context(hob_acp_session *s); /* of the model in use */
 
@@ -182,6 +187,7 @@ struct hob_acp_call {
     char *id;
     char *child;           /* the sub-agent that asks; NULL = it is the session's own */
     bool shown;            /* the editor knows it */
+    bool started;          /* and that it has begun */
     hob_buf output;        /* the end of what it printed so far */
     char *terminal;        /* id of the editor's; NULL = none */
     hob_acp_change change; /* that it makes */
@@ -191,14 +197,16 @@ void hob_acp_call_begin(hob_acp_session *s, const hob_json *block); /* of an ans
 /* The same before its answer was read: tools start when that is durable. NULL: a call of a sub-agent, which is not
  * shown. */
 hob_acp_call *hob_acp_call_expect(hob_acp_session *s, const hob_backend_call *c);
+/* Does the editor not know yet that it has begun? What tools want of the editor waits for that. */
+bool hob_acp_call_is_early(hob_acp_session *s, const hob_backend_call *c);
 void hob_acp_call_free(hob_acp_session *s, hob_acp_call *c);
 /* Title, kind, places and arguments: what a call is. */
 void hob_acp_write_call(hob_acp_session *s, hob_jsonw *w, hob_str tool, const hob_json *args);
-void hob_acp_call_started(hob_acp_session *s, hob_acp_call *c);
+void hob_acp_call_started(hob_acp_session *s, const hob_json *data);
 void hob_acp_call_output(hob_acp_session *s, hob_acp_call *c, hob_str text);
 void hob_acp_call_finished(hob_acp_session *s, const hob_json *data);
 void hob_acp_calls_end(hob_acp_session *s); /* of which nothing will come any more */
-void hob_acp_child_asks(hob_acp_session *s, const hob_json *data);
+void hob_acp_call_asked(hob_acp_session *s, const hob_json *data); /* before the question */
 void hob_acp_child_answered(hob_acp_session *s, const hob_json *data);
 void hob_acp_child_finished(hob_acp_session *s, const hob_json *data);
 void hob_acp_call_refresh(hob_acp_session *s, hob_acp_call *c); /* its content changed */
@@ -231,7 +239,8 @@ struct hob_acp_errand {
     hob_acp_session *s;
     hob_reply *reply; /* NULL = answered */
     void (*free)(hob_acp_errand *e);
-    const hob_backend_call *what; /* lives as long as the reply */
+    void (*go)(hob_acp_errand *e); /* what is still to be done; NULL = it is under way */
+    const hob_backend_call *what;  /* lives as long as the reply */
 };
 static inline void hob_acp_errand_done(hob_acp_errand *e) {
     e->reply = NULL;
@@ -239,6 +248,9 @@ static inline void hob_acp_errand_done(hob_acp_errand *e) {
 }
 void hob_acp_errand_init(hob_acp_errand *e, hob_acp_session *s, const hob_backend_call *c,
                          hob_reply *reply);
+/* Does it, now or when the editor knows of the call; `go` may free it. */
+void hob_acp_errand_begin(hob_acp_errand *e, void (*go)(hob_acp_errand *e));
+void hob_acp_errands_go(hob_acp_session *s, hob_str call); /* the editor knows of that call */
 void hob_acp_errand_finish(hob_acp_errand *e); /* its answer from the editor is not wanted */
 void hob_acp_errands_drop(hob_acp_session *s); /* after the session let go of its tools */
 void hob_acp_terminal_run(const hob_backend_call *c, hob_reply *reply, void *user);

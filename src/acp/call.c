@@ -115,18 +115,37 @@ hob_acp_call *hob_acp_call_expect(hob_acp_session *s, const hob_backend_call *c)
     return hob_str_eqz(c->session, s->id) ? keep(s, c->call) : NULL;
 }
 
-void hob_acp_call_begin(hob_acp_session *s, const hob_json *block) {
+bool hob_acp_call_is_early(hob_acp_session *s, const hob_backend_call *c) {
+    const hob_acp_call *known = hob_acp_call_find(s, c->call);
+    if (!hob_str_eqz(c->session, s->id)) return false;
+    return known ? !known->started : s->ncalls < CALLS_MAX;
+}
+
+/* NULL: there are too many to keep. */
+static hob_acp_call *show(hob_acp_session *s, hob_str id, hob_str tool, const hob_json *args) {
     hob_acp_update u;
-    hob_str id = hob_json_get_str(block, "call");
     hob_acp_update_begin(&u, s, "tool_call");
     hob_jsonw_kstr(&u.w, "toolCallId", id);
     hob_jsonw_kstr(&u.w, "status", HOB_STR("pending"));
-    hob_acp_write_call(s, &u.w, hob_json_get_str(block, "name"), hob_json_get(block, "args"));
+    hob_acp_write_call(s, &u.w, tool, args);
     hob_acp_update_end(&u);
     hob_acp_call *c = keep(s, id);
-    if (!c) return;
-    c->shown = true;
-    if (c->change.path || c->terminal) hob_acp_call_refresh(s, c);
+    if (c) c->shown = true;
+    return c;
+}
+
+/* Of an event about a call that the editor may not have been told of: a sub-agent's, or one of before it came. */
+static hob_acp_call *show_once(hob_acp_session *s, const hob_json *d) {
+    hob_str id = hob_json_get_str(d, "call");
+    hob_acp_call *c = hob_acp_call_find(s, id);
+    if (c && c->shown) return c;
+    return show(s, id, hob_json_get_str(d, "tool"), hob_json_get(d, "args"));
+}
+
+void hob_acp_call_begin(hob_acp_session *s, const hob_json *block) {
+    hob_acp_call *c = show(s, hob_json_get_str(block, "call"), hob_json_get_str(block, "name"),
+                           hob_json_get(block, "args"));
+    if (c && (c->change.path || c->terminal)) hob_acp_call_refresh(s, c);
 }
 
 /* ---- content --------------------------------------------------------------------------------- */
@@ -198,11 +217,19 @@ static void begin_update(hob_acp_update *u, hob_acp_session *s, hob_str id) {
     hob_jsonw_kstr(&u->w, "toolCallId", id);
 }
 
-void hob_acp_call_started(hob_acp_session *s, hob_acp_call *c) {
+static void send_status(hob_acp_session *s, hob_str id, const char *status) {
     hob_acp_update u;
-    begin_update(&u, s, hob_str_z(c->id));
-    hob_jsonw_kstr(&u.w, "status", HOB_STR("in_progress"));
+    begin_update(&u, s, id);
+    hob_jsonw_kstr(&u.w, "status", hob_str_z(status));
     hob_acp_update_end(&u);
+}
+
+void hob_acp_call_started(hob_acp_session *s, const hob_json *d) {
+    hob_str id = hob_json_get_str(d, "call");
+    hob_acp_call *c = show_once(s, d);
+    if (c) c->started = true;
+    send_status(s, id, "in_progress");
+    hob_acp_errands_go(s, id);
 }
 
 void hob_acp_call_refresh(hob_acp_session *s, hob_acp_call *c) {
@@ -273,12 +300,7 @@ void hob_acp_call_finished(hob_acp_session *s, const hob_json *d) {
 }
 
 static void end_call(hob_acp_session *s, hob_acp_call *c, const char *status) {
-    hob_acp_update u;
-    if (c->shown) {
-        begin_update(&u, s, hob_str_z(c->id));
-        hob_jsonw_kstr(&u.w, "status", hob_str_z(status));
-        hob_acp_update_end(&u);
-    }
+    if (c->shown) send_status(s, hob_str_z(c->id), status);
     hob_acp_call_free(s, c);
 }
 
@@ -289,19 +311,17 @@ void hob_acp_calls_end(hob_acp_session *s) {
 
 /* ---- calls of sub-agents: the editor sees those that it was asked about -------------------------- */
 
-void hob_acp_child_asks(hob_acp_session *s, const hob_json *d) {
+void hob_acp_call_asked(hob_acp_session *s, const hob_json *d) {
     hob_str child = hob_json_get_str(d, "child");
-    hob_acp_call *c = child.n ? keep(s, hob_json_get_str(d, "call")) : NULL;
-    if (!c || c->child) return;
-    c->shown = true;
-    c->child = hob_dupz(child);
+    hob_acp_call *c = show_once(s, d);
+    if (c && child.n && !c->child) c->child = hob_dupz(child);
 }
 
 void hob_acp_child_answered(hob_acp_session *s, const hob_json *d) {
     hob_acp_call *c = hob_acp_call_find(s, hob_json_get_str(d, "call"));
     if (!c || !c->child) return;
     if (hob_json_get_bool(d, "approved", false))
-        hob_acp_call_started(s, c);
+        send_status(s, hob_str_z(c->id), "in_progress");
     else
         end_call(s, c, "failed");
 }

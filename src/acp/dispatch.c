@@ -23,6 +23,7 @@ static const row requests[] = {
     {"session/delete", hob_acp_session_delete, 0},
     {"session/prompt", hob_acp_prompt, OPEN},
     {"session/set_mode", hob_acp_set_mode, OPEN},
+    {"session/set_title", hob_acp_set_title, 0},
     {"session/set_config_option", hob_acp_set_option, OPEN},
 };
 

@@ -16,6 +16,23 @@ void hob_acp_errand_init(hob_acp_errand *e, hob_acp_session *s, const hob_backen
     hob_list_push(&s->errands, &e->link);
 }
 
+void hob_acp_errand_begin(hob_acp_errand *e, void (*go)(hob_acp_errand *e)) {
+    e->go = go;
+    if (hob_acp_call_is_early(e->s, e->what)) return;
+    e->go = NULL;
+    go(e);
+}
+
+void hob_acp_errands_go(hob_acp_session *s, hob_str call) {
+    HOB_LIST_EACH_SAFE (it, &s->errands) {
+        hob_acp_errand *e = HOB_CONTAINER(it, hob_acp_errand, link);
+        void (*go)(hob_acp_errand *) = e->go;
+        if (!go || !e->what || !hob_str_eq(e->what->call, call)) continue;
+        e->go = NULL;
+        go(e);
+    }
+}
+
 void hob_acp_errand_finish(hob_acp_errand *e) {
     hob_acp_drop_ask(e->s->acp, &e->ask);
     hob_list_remove(&e->link);
@@ -77,6 +94,10 @@ static void on_read(hob_acp_ask *a, const hob_json *result, const hob_error *err
     free_errand(e);
 }
 
+static void ask_for_file(hob_acp_errand *e) {
+    send(e, "fs/read_text_file", NULL);
+}
+
 static void read_file(const hob_backend_call *c, hob_reply *reply, void *user) {
     hob_acp_session *s = user;
     if (!s->acp->client.read) {
@@ -85,7 +106,7 @@ static void read_file(const hob_backend_call *c, hob_reply *reply, void *user) {
     }
     hob_acp_errand *e = make(s, c, reply);
     e->ask.answered = on_read;
-    send(e, "fs/read_text_file", NULL);
+    hob_acp_errand_begin(e, ask_for_file);
 }
 
 /* ---- write ----------------------------------------------------------------------------------- */
@@ -106,6 +127,10 @@ static void show_change(hob_acp_session *s, const hob_backend_call *c) {
     hob_acp_call_refresh(s, call);
 }
 
+static void hand_over(hob_acp_errand *e) {
+    send(e, "fs/write_text_file", &e->what->content);
+}
+
 static void write_file(const hob_backend_call *c, hob_reply *reply, void *user) {
     hob_acp_session *s = user;
     show_change(s, c);
@@ -115,7 +140,7 @@ static void write_file(const hob_backend_call *c, hob_reply *reply, void *user) 
     }
     hob_acp_errand *e = make(s, c, reply);
     e->ask.answered = on_written;
-    send(e, "fs/write_text_file", &c->content);
+    hob_acp_errand_begin(e, hand_over);
 }
 
 const hob_backend_ops hob_acp_backend = {

@@ -39,7 +39,7 @@ static void write_cost(hob_acp_session *s, hob_jsonw *w) {
 }
 
 /* How full the model's window is: what was sent with the last request, and what came back. */
-static void send_usage(hob_acp_session *s, const hob_json *usage) {
+void hob_acp_send_usage(hob_acp_session *s, const hob_json *usage) {
     hob_acp_update u;
     if (!usage || s->context <= 0) return;
     int64_t used = hob_json_get_int(usage, "input_tokens", 0) +
@@ -59,7 +59,7 @@ static void assistant_message(hob_acp_session *s, const hob_json *d) {
     copy_word(s->stop, sizeof s->stop, d, "stop");
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b))
         if (hob_str_eqz(hob_json_get_str(b, "type"), "tool_call")) hob_acp_call_begin(s, b);
-    send_usage(s, hob_json_get(d, "usage"));
+    hob_acp_send_usage(s, hob_json_get(d, "usage"));
 }
 
 static void steer_delivered(hob_acp_session *s, const hob_json *d) {
@@ -68,11 +68,6 @@ static void steer_delivered(hob_acp_session *s, const hob_json *d) {
 }
 
 /* ---- calls ---------------------------------------------------------------------------------- */
-
-static void tool_started(hob_acp_session *s, const hob_json *d) {
-    hob_acp_call *c = hob_acp_call_find(s, hob_json_get_str(d, "call"));
-    if (c) hob_acp_call_started(s, c);
-}
 
 static void tool_output(hob_acp_session *s, const hob_json *d) {
     hob_acp_call *c = hob_acp_call_find(s, hob_json_get_str(d, "call"));
@@ -116,11 +111,7 @@ static void config_changed(hob_acp_session *s, const hob_json *d) {
     if (mode.n) hob_acp_send_mode(s, mode);
     if (model) s->context = hob_acp_context(s);
     if (mode.n || model || hob_json_get(d, "thinking")) hob_acp_send_options(s);
-    if (!title.n) return;
-    hob_acp_update u;
-    hob_acp_update_begin(&u, s, "session_info_update");
-    hob_jsonw_kstr(&u.w, "title", title);
-    hob_acp_update_end(&u);
+    if (title.n) hob_acp_send_title(s, title);
 }
 
 /* ---- runs ----------------------------------------------------------------------------------- */
@@ -170,9 +161,20 @@ static void run_finished(hob_acp_session *s, const hob_json *d) {
              HOB_FMT(hob_str_first(said, hob_utf8_prefix(said, 490))));
 }
 
+/* One that nobody named is called after its first prompt. */
+static void tell_title(hob_acp_session *s) {
+    char title[1024];
+    hob_page *row = NULL;
+    if (s->titled || hob_runtime_session_row(s->rt, s->id, NULL, &row, NULL) < 0) return;
+    if (hob_json_field(hob_page_row(row, 0), "title", title, sizeof title) > 0)
+        hob_acp_send_title(s, hob_str_z(title));
+    hob_page_destroy(row);
+}
+
 static void settled(hob_acp_session *s, const hob_json *d) {
     (void)d;
     hob_acp_calls_end(s);
+    tell_title(s);
     switch (s->state) {
     case HOB_ACP_IDLE: break;
     case HOB_ACP_WORKING:
@@ -192,7 +194,7 @@ static telling *const tellings[HOB_EVENT_COUNT_] = {
     [HOB_EVENT_APPROVAL_REQUESTED] = hob_acp_permission_ask,
     [HOB_EVENT_APPROVAL_RESOLVED] = hob_acp_child_answered,
     [HOB_EVENT_CHILD_FINISHED] = hob_acp_child_finished,
-    [HOB_EVENT_TOOL_STARTED] = tool_started,
+    [HOB_EVENT_TOOL_STARTED] = hob_acp_call_started,
     [HOB_EVENT_TOOL_OUTPUT_DELTA] = tool_output,
     [HOB_EVENT_TOOL_FINISHED] = hob_acp_call_finished,
     [HOB_EVENT_TOOL_UPDATED] = hob_acp_call_finished,

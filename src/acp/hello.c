@@ -27,7 +27,7 @@ static const char capabilities[] =
     "\"promptCapabilities\":{\"image\":true,\"audio\":false,\"embeddedContext\":true},"
     "\"mcpCapabilities\":{\"http\":false,\"sse\":false},"
     "\"sessionCapabilities\":{\"list\":{},\"delete\":{},\"additionalDirectories\":{},"
-    "\"resume\":{},\"close\":{},\"fork\":{}}}";
+    "\"resume\":{},\"close\":{},\"fork\":{},\"title\":{}}}";
 
 static void write_auth_methods(hob_jsonw *w) {
     hob_jsonw_key(w, "authMethods");

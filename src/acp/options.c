@@ -38,6 +38,12 @@ static void info(hob_acp_session *s, const char *key, char *out, size_t cap) {
     hob_page_destroy(page);
 }
 
+bool hob_acp_is_paused(hob_acp_session *s) {
+    char word[8];
+    info(s, "paused", word, sizeof word);
+    return !strcmp(word, "true");
+}
+
 int64_t hob_acp_context(hob_acp_session *s) {
     return s->s->model.context;
 }

@@ -206,7 +206,7 @@ void hob_acp_permission_ask(hob_acp_session *s, const hob_json *d) {
     p->question = hob_json_get(d, "question") != NULL;
     p->schema = hob_dupz(hob_json_raw(hob_json_get(d, "schema")));
     hob_list_push(&s->permits, &p->link);
-    hob_acp_child_asks(s, d);
+    hob_acp_call_asked(s, d);
     if (send(p, d, &err) < 0) {
         confirm(p, HOB_VERDICT_DENY, hob_str_z(err.message));
         free_permit(p);

@@ -127,6 +127,13 @@ static void begin(hob_acp_session *s, hob_str id) {
     hob_buf_add(&s->waiting, id);
 }
 
+/* A run that was paused elsewhere goes on, and the prompt follows it: the protocol knows no other way to say so. */
+static int go_on(hob_acp_session *s, hob_str content, hob_error *err) {
+    int code = hob_session_send(s->s, HOB_SEND_FOLLOW_UP, content, NULL, err);
+    if (code >= 0) code = hob_session_resume(s->s, err);
+    return code;
+}
+
 int hob_acp_prompt(hob_acp_request *q, hob_error *err) {
     hob_acp_session *s = q->s;
     hob_buf content;
@@ -134,10 +141,14 @@ int hob_acp_prompt(hob_acp_request *q, hob_error *err) {
     if (code < 0) return code;
     hob_buf_init(&content, CONTENT_MAX);
     code = read_content(hob_json_get(q->params, "prompt"), &content, err);
-    if (code >= 0) code = hob_session_prompt_content(s->s, hob_buf_str(&content), err);
+    bool paused = code >= 0 && hob_acp_is_paused(s);
+    if (code >= 0)
+        code = paused ? go_on(s, hob_buf_str(&content), err)
+                      : hob_session_prompt_content(s->s, hob_buf_str(&content), err);
     hob_buf_finish(&content);
     if (code < 0) return code;
     begin(s, q->id);
+    s->begun = paused;
     tell_remarks(s);
     return HOB_OK;
 }

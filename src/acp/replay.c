@@ -37,6 +37,19 @@ static void replay_answer(hob_acp_session *s, const hob_json *d) {
     }
 }
 
+/* Of the answer that came last. */
+static void tell_usage(hob_acp_session *s, const hob_page *page) {
+    for (size_t i = hob_page_count(page); i-- > 0;) {
+        const hob_json *e = NULL, *usage = NULL;
+        hob_arena *a = hob_arena_create(0);
+        if (hob_json_parse(a, hob_page_row(page, i), NULL, &e, NULL) >= 0)
+            usage = hob_json_get(hob_json_get(e, "data"), "usage");
+        if (usage) hob_acp_send_usage(s, usage);
+        hob_arena_destroy(a);
+        if (usage) return;
+    }
+}
+
 static void replay(hob_acp_session *s, hob_str row) {
     const hob_json *e = NULL;
     hob_arena *a = hob_arena_create(0);
@@ -57,6 +70,7 @@ int hob_acp_replay(hob_acp_session *s, hob_error *err) {
     hob_page *page = NULL;
     int code = hob_session_history(s->s, &page, err);
     for (size_t i = 0; code >= 0 && i < hob_page_count(page); i++) replay(s, hob_page_row(page, i));
+    if (code >= 0) tell_usage(s, page);
     hob_page_destroy(page);
     return code;
 }

@@ -5,6 +5,7 @@
 
 #include "acp/acp.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 #define MAX_DIRS 63
@@ -26,6 +27,10 @@ static int read_path(wish *x, const hob_json *v, const char *what, const char **
     hob_str path = hob_json_str(v);
     if (!path.n || path.p[0] != '/' || memchr(path.p, 0, path.n))
         return hob_fail(err, HOB_EINVAL, 0, "`%s` must be an absolute path", what);
+    if (path.n >= PATH_MAX)
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "`%s` is longer than any path: %zu bytes, and %d is the most", what, path.n,
+                        PATH_MAX - 1);
     *out = hob_arena_dup(x->arena, path).p;
     return HOB_OK;
 }
@@ -135,6 +140,7 @@ static int open_session(wish *x, unsigned flags, hob_acp_session **out, hob_erro
     o->approver = HOB_APPROVER_HOST;
     o->on_unfinished = HOB_UNFINISHED_LEAVE;
     o->flags |= flags;
+    if (x->id) o->flags |= HOB_SESSION_KEEP_MODE; /* it stays what it was told to be */
     hob_acp_session *s = make(x);
     o->app_name = hob_str_z(s->acp->of.app_name);
     o->user_id = hob_str_z(s->acp->of.user_id);
@@ -151,6 +157,7 @@ static int open_session(wish *x, unsigned flags, hob_acp_session **out, hob_erro
     hob_list_push(&s->acp->sessions, &s->link);
     s->acp->nsessions++;
     s->context = hob_acp_context(s);
+    s->titled = x->id && !(flags & HOB_SESSION_FORK); /* the list has it */
     *out = s;
     return HOB_OK;
 }
@@ -211,6 +218,8 @@ static void pick_up(hob_acp_session *s) {
     if (!strcmp(unfinished, "true"))
         hob_acp_notice(s, "info",
                        "The last run was interrupted; the next prompt goes on from what it did");
+    if (hob_acp_is_paused(s))
+        hob_acp_notice(s, "info", "The last run is paused; it goes on with the next prompt");
 }
 
 /* One that this editor has open already is shown once more, not opened twice. */

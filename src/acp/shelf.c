@@ -3,6 +3,9 @@
  */
 #include "acp/acp.h"
 
+#include <hob/stored.h>
+#include <limits.h>
+
 /* ---- list ----------------------------------------------------------------------------------- */
 
 static void write_session(hob_jsonw *w, hob_str row) {
@@ -35,17 +38,27 @@ static void answer_list(hob_acp_request *q, const hob_page *page) {
     hob_buf_finish(&b);
 }
 
+/* HOB_EINVAL: longer than anything that it could find. */
+static int take_word(hob_acp_request *q, hob_arena *a, const char *key, const char **out,
+                     hob_error *err) {
+    hob_str word = hob_json_get_str(q->params, key);
+    if (!word.n) return HOB_OK;
+    if (word.n >= PATH_MAX || memchr(word.p, 0, word.n))
+        return hob_fail(err, HOB_EINVAL, 0,
+                        "`%s` cannot be what you mean: it has %zu bytes, or a NUL", key, word.n);
+    *out = hob_arena_dup(a, word).p;
+    return HOB_OK;
+}
+
 int hob_acp_session_list(hob_acp_request *q, hob_error *err) {
     hob_page_opts o = HOB_PAGE_OPTS_INIT;
     hob_page *page = NULL;
     hob_arena *a = hob_arena_create(1u << 20);
-    hob_str cwd = hob_json_get_str(q->params, "cwd");
-    hob_str cursor = hob_json_get_str(q->params, "cursor");
     o.app_name = q->acp->of.app_name;
     o.user_id = q->acp->of.user_id;
-    if (cwd.n) o.cwd = hob_arena_dup(a, cwd).p;
-    if (cursor.n) o.cursor = hob_arena_dup(a, cursor).p;
-    int code = hob_runtime_sessions(q->acp->rt, &o, &page, err);
+    int code = take_word(q, a, "cwd", &o.cwd, err);
+    if (code >= 0) code = take_word(q, a, "cursor", &o.cursor, err);
+    if (code >= 0) code = hob_runtime_sessions(q->acp->rt, &o, &page, err);
     if (code >= 0) answer_list(q, page);
     hob_page_destroy(page);
     hob_arena_destroy(a);
@@ -91,6 +104,36 @@ int hob_acp_session_close(hob_acp_request *q, hob_error *err) {
     hob_buf_add(&s->waiting, q->id);
     if (!running) hob_acp_close_end(s);
     return HOB_OK;
+}
+
+/* ---- title ---------------------------------------------------------------------------------- */
+
+static void answer_title(hob_acp_request *q, hob_str title) {
+    hob_buf b;
+    hob_jsonw w;
+    hob_buf_init(&b, 16 * 1024);
+    hob_jsonw_init(&w, &b);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "title", title);
+    hob_jsonw_object_end(&w);
+    hob_acp_result(q->acp, q->id, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+/* Of any session of the list, open or not. */
+int hob_acp_set_title(hob_acp_request *q, hob_error *err) {
+    hob_str id = hob_json_get_str(q->params, "sessionId");
+    hob_str title = hob_str_trim(hob_json_get_str(q->params, "title"));
+    hob_acp_session *s = hob_acp_find(q->acp, id);
+    if (!title.n) return hob_fail(err, HOB_EINVAL, 0, "`title` must be a line of text");
+    int code = s ? hob_session_set_title(s->s, title, err) : hob_acp_check_stored(q->acp, id, err);
+    if (code >= 0 && !s) {
+        char *name = hob_dupz(id);
+        code = hob_runtime_rename_session(q->acp->rt, name, &q->acp->of, title, err);
+        hob_free(name);
+    }
+    if (code >= 0) answer_title(q, title);
+    return code;
 }
 
 /* ---- delete --------------------------------------------------------------------------------- */

@@ -117,11 +117,23 @@ static void on_created(terminal *t, const hob_json *result) {
     if (go_on(t, WAITING, "terminal/wait_for_exit") && t->unwanted) kill_it(t);
 }
 
-void hob_acp_terminal_run(const hob_backend_call *c, hob_reply *reply, void *user) {
-    hob_acp_session *s = user;
+static void create(hob_acp_errand *e) {
+    terminal *t = HOB_CONTAINER(e, terminal, base);
     hob_buf b;
     hob_jsonw w;
     hob_error err;
+    hob_buf_init(&b, 1u << 20);
+    hob_jsonw_init(&w, &b);
+    write_create(&w, e->s, e->what);
+    if (hob_acp_send_ask(e->s->acp, &e->ask, "terminal/create", &b, &err) < 0) {
+        fail(t, err.message);
+        free_terminal(e);
+    }
+    hob_buf_finish(&b);
+}
+
+void hob_acp_terminal_run(const hob_backend_call *c, hob_reply *reply, void *user) {
+    hob_acp_session *s = user;
     if (!s->acp->client.terminal) {
         hob_reply_pass(reply);
         return;
@@ -130,14 +142,7 @@ void hob_acp_terminal_run(const hob_backend_call *c, hob_reply *reply, void *use
     hob_acp_errand_init(&t->base, s, c, reply);
     t->base.free = free_terminal;
     t->base.ask.answered = on_answer;
-    hob_buf_init(&b, 1u << 20);
-    hob_jsonw_init(&w, &b);
-    write_create(&w, s, c);
-    if (hob_acp_send_ask(s->acp, &t->base.ask, "terminal/create", &b, &err) < 0) {
-        fail(t, err.message);
-        free_terminal(&t->base);
-    }
-    hob_buf_finish(&b);
+    hob_acp_errand_begin(&t->base, create);
 }
 
 /* ---- its end ----------------------------------------------------------------------------------- */

@@ -23,6 +23,14 @@ void hob_acp_update_end(hob_acp_update *u) {
     hob_buf_finish(&u->buf);
 }
 
+void hob_acp_send_title(hob_acp_session *s, hob_str title) {
+    hob_acp_update u;
+    s->titled = true;
+    hob_acp_update_begin(&u, s, "session_info_update");
+    hob_jsonw_kstr(&u.w, "title", title);
+    hob_acp_update_end(&u);
+}
+
 void hob_acp_send_text(hob_acp_session *s, const char *kind, hob_str message, hob_str text) {
     hob_acp_update u;
     if (!text.n) return;

@@ -105,16 +105,16 @@ static int set_mode(hob_config *c, const char *mode, hob_error *err) {
     return rc;
 }
 
-/* HOB_SESSION_KEEP_MODE: what the process allows is the most that the session's own mode can be. */
-static int keep_mode(const hob_session *s, hob_config *c, hob_error *err) {
+/* HOB_SESSION_KEEP_MODE: what the process says is the most that the session's own mode can be; what is configured is only
+ * for sessions that have none. An administrator's policy binds both. */
+static int keep_mode(const hob_session *s, const hob_session_opts *o, hob_config *c,
+                     hob_error *err) {
     hob_str own = s->view->permission_mode;
     hob_mode most, mode;
-    char word[32];
     if (!(s->flags & HOB_SESSION_KEEP_MODE) || hob_mode_from(own, &mode) < 0) return HOB_OK;
     int rc = hob_mode_from(hob_config_str(c, "permissions.mode"), &most);
-    if (rc < 0 || hob_mode_wider(mode, most)) return rc;
-    snprintf(word, sizeof word, "%s", hob_mode_name(mode));
-    return set_mode(c, word, err);
+    if (rc < 0 || (o->permission_mode && hob_mode_wider(mode, most))) return rc;
+    return set_mode(c, hob_mode_name(mode), err);
 }
 
 /* 0 = not said. A limit beyond LIMIT_MAX is as good as none, and a double still holds it exactly. */
@@ -212,7 +212,7 @@ static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *e
     if (s->given) return take_policy(s, s->given, err);
     int rc = hob_session_wish(s, o, &c, err);
     if (rc < 0) return rc;
-    rc = keep_mode(s, c, err);
+    rc = keep_mode(s, o, c, err);
     if (rc >= 0) rc = hob_policy_from_config(c, hob_str_z(s->cwd), &s->policy, err);
     if (rc >= 0) rc = hob_mode_from(hob_config_str(c, "permissions.mode"), &s->mode);
     if (rc >= 0) choose_limits(s, c);

@@ -23,6 +23,7 @@ const answers = {
   "session/prompt": unstable.zPromptResponse,
   "session/set_mode": stable.zSetSessionModeResponse,
   "session/set_config_option": stable.zSetSessionConfigOptionResponse,
+  "session/set_title": unstable.zSetSessionTitleResponse,
 };
 const calls = {
   "session/update": stable.zSessionNotification,
@@ -65,7 +66,19 @@ function check(schema, value, what) {
 
 const errorSchema = stable.zError;
 
-function checkLine(line, sent) {
+// A call is told of before anything about it, and has begun before its tool wants something of the editor.
+function checkOrder(m, known) {
+  const update = m.params.update;
+  if (update?.sessionUpdate === "tool_call") known.set(update.toolCallId, update.status);
+  const about = update?.sessionUpdate === "tool_call_update" ? update : m.params.toolCall;
+  if (about && !known.has(about.toolCallId)) problems.push(`${m.method} of an unknown call: ${JSON.stringify(about)}`);
+  if (about?.status) known.set(about.toolCallId, about.status);
+  if (["fs/read_text_file", "fs/write_text_file", "terminal/create"].includes(m.method) &&
+      ![...known.values()].includes("in_progress"))
+    problems.push(`${m.method}, and no call is in progress`);
+}
+
+function checkLine(line, sent, known) {
   let m;
   try {
     m = JSON.parse(line);
@@ -75,6 +88,7 @@ function checkLine(line, sent) {
   if (m.jsonrpc !== "2.0") problems.push(`no jsonrpc: ${line}`);
   if (m.method) {
     check(calls[m.method], m.params, m.method);
+    checkOrder(m, known);
     if (m.method === "session/update") {
       const kind = `update ${m.params.update.sessionUpdate}`;
       counts[kind] = (counts[kind] ?? 0) + 1;
@@ -101,7 +115,7 @@ export class Editor {
   }
 
   connect() {
-    const sent = new Map();
+    const sent = new Map(), known = new Map();
     const out = Writable.toWeb(this.child.stdin);
     const tap = new TransformStream({
       transform(chunk, to) {
@@ -116,7 +130,7 @@ export class Editor {
     const copy = new TransformStream();
     const writer = copy.writable.getWriter();
     createInterface({ input: this.child.stdout }).on("line", (line) => {
-      checkLine(line, sent);
+      checkLine(line, sent, known);
       writer.write(new TextEncoder().encode(line + "\n")).catch(() => {});
     }).on("close", () => writer.close().catch(() => {}));
     this.connection = this.app().connect(acp.ndJsonStream(tap.writable, copy.readable));

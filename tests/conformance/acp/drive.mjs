@@ -41,6 +41,7 @@ writeFileSync(join(root, "script.json"), JSON.stringify({
     ...rule("long", [{ text: "half" }, { stop: "length" }]),
     ...rule("refuse", [{ text: "no" }, { stop: "refusal" }]),
     ...rule("fail", [{ error: { status: 400, message: "no way" } }]),
+    ...rule("give", call("task", { agent: "general", prompt: "write it" })),
     ...rule("say hello to", [{ text: "greetings: {{rest}}" }]),
   ],
   otherwise: [{ text: "echo: {{user}}" }],
@@ -275,7 +276,7 @@ const scenes = {
     await e.until(() => e.of("available_commands_update").length, "the end of the replay");
     assert.deepEqual(e.updates.map((u) => u.update.sessionUpdate), ["user_message_chunk", "agent_thought_chunk",
       "agent_message_chunk", "user_message_chunk", "tool_call", "tool_call_update", "agent_message_chunk",
-      "available_commands_update"]);
+      "usage_update", "available_commands_update"]);
     assert.equal(e.text("user_message_chunk"), "thinkread");
     const fork = (await e.agent.request("session/fork", where)).sessionId;
     assert.notEqual(fork, sessionId);
@@ -291,6 +292,45 @@ const scenes = {
     await e.agent.request("session/delete", { sessionId });
     assert.ok(!(await e.agent.request("session/list", {})).sessions.some((s) => s.sessionId === sessionId));
     await refused(e.agent.request("session/load", where), -32002, /no session/);
+    assert.equal(await e.end(), 0);
+  },
+
+  // A session is called what its first prompt was, then what it is named; and keeps its mode.
+  async names() {
+    let e = await open();
+    assert.deepEqual(e.hello.agentCapabilities.sessionCapabilities.title, {});
+    const { sessionId } = await fresh(e);
+    await e.prompt(sessionId, "what is it");
+    assert.deepEqual(e.of("session_info_update").map((u) => u.title), ["what is it"]);
+    const named = await e.agent.request("session/set_title", { sessionId, title: " a name " });
+    assert.deepEqual(named, { title: "a name" });
+    await e.until(() => e.of("session_info_update").some((u) => u.title === "a name"), "the title");
+    await e.agent.request("session/set_mode", { sessionId, modeId: "yolo" });
+    await e.prompt(sessionId, "again");
+    assert.equal(await e.end(), 0);
+    e = await open();
+    assert.equal((await e.agent.request("session/set_title", { sessionId, title: "another" })).title, "another");
+    assert.equal((await e.agent.request("session/list", {})).sessions.find((s) => s.sessionId === sessionId).title, "another");
+    await refused(e.agent.request("session/set_title", { sessionId: "none", title: "x" }), -32002, /none/);
+    const where = { sessionId, cwd: work, mcpServers: [] };
+    assert.equal((await e.agent.request("session/resume", where)).modes.currentModeId, "yolo");
+    assert.equal(await e.end(), 0);
+    e = await open({}, ["--permission-mode", "ask"]);
+    assert.equal((await e.agent.request("session/load", where)).modes.currentModeId, "ask");
+    await refused(fresh(e, { cwd: "/" + "a".repeat(1200000) }), -32602, /longer than any path/);
+    assert.equal(await e.end(), 0);
+  },
+
+  async delegation() {
+    const e = await open(everything);
+    const { sessionId } = await fresh(e);
+    await e.prompt(sessionId, "give");
+    assert.equal(e.permissions.length, 1);
+    const asked = e.permissions[0].toolCall.toolCallId;
+    assert.match(asked, /^task-.*\//);
+    assert.equal(e.of("tool_call").find((u) => u.toolCallId === asked).title, "Write out.txt");
+    assert.equal(e.of("tool_call_update").findLast((u) => u.toolCallId === asked).status, "completed");
+    assert.equal(e.written.get(join(work, "out.txt")), "two\n");
     assert.equal(await e.end(), 0);
   },
 
@@ -349,7 +389,7 @@ for (const [name, scene] of Object.entries(scenes)) {
 rmSync(root, { recursive: true });
 const missing = ["update agent_message_chunk", "update agent_thought_chunk", "update user_message_chunk", "update tool_call",
   "update tool_call_update", "update available_commands_update", "update current_mode_update",
-  "update config_option_update", "update usage_update", "update notice"].filter((what) => !counts[what]);
+  "update config_option_update", "update usage_update", "update notice", "update session_info_update"].filter((what) => !counts[what]);
 for (const what of missing) console.log(`never seen: ${what}`);
 for (const problem of problems) console.log(`schema: ${problem}`);
 const checked = Object.entries(counts).filter(([k]) => !k.startsWith("update ")).reduce((n, [, v]) => n + v, 0);

@@ -60,6 +60,7 @@ static void test_acp_prompt__an_answer_streams_and_ends_the_turn(void **state) {
         UPDATE("agent_message_chunk") "'content':{'type':'text','text':'Hello you'},"
                                       "'messageId':'m4'}}}\n" /* clang-format off */
         UPDATE("usage_update") "'used':10,'size':200000}}}\n"
+        UPDATE("session_info_update") "'title':'you'}}}\n"
         "{'id':'q3','result':{'stopReason':'end_turn','usage':{'totalTokens':10,'inputTokens':7,"
         "'outputTokens':3,'cachedReadTokens':0,'cachedWriteTokens':0,'thoughtTokens':0}}}\n");
     /* clang-format on */
