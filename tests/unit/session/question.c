@@ -1,5 +1,6 @@
 /* The tool ask_user: a question that only a person answers, kept like any approval. */
 /* ctest: labels=snapshots */
+#include "support/agents.h"
 #include "support/check.h"
 #include "support/definitions.h"
 #include "support/host.h"
@@ -253,7 +254,7 @@ static void call_of(host *h, char *out, size_t cap) {
     assert_ok(hob_session_pending_confirmations(h->s, &p, &h->err), h->err);
     assert_int_equal(hob_page_count(p), 1);
     assert_non_null(strstr(hob_page_row(p, 0).p,
-                           "\"question\":\"Which?\",\"schema\":{\"enum\":[\"a\",\"b\"]}"));
+                           ",\"question\":\"Which?\",\"schema\":{\"enum\":[\"a\",\"b\"]}"));
     assert_true(hob_json_field(hob_page_row(p, 0), "call", out, cap) > 0);
     hob_page_destroy(p);
 }
@@ -275,6 +276,72 @@ static void test_session_question__of_a_child_is_asked_at_its_parent(void **stat
     host_finish(&h);
 }
 
+/* ---- agents ------------------------------------------------------------------------------------------ */
+
+/* An agent whose file lists the tool among those that it may use has not answered itself. */
+static void test_session_question__sec_08_a_list_of_tools_answers_nothing(void **state) {
+    host h;
+    (void)state;
+    host_init(&h, script);
+    host_define(&h, "agents", "asker",
+                "tools: AskUserQuestion\npermissionMode: bypassPermissions\n", "You ask.");
+    h.so.agent_name = "asker";
+    h.so.approver = HOB_APPROVER_HOST;
+    h.so.permission_mode = "yolo";
+    host_open(&h);
+    assert_true(is_offered(&h));
+    ask(&h);
+    assert_int_equal(hob_session_is_parked(h.s), 1);
+    assert_ok(answer(&h, "m4.0", "{\"colour\":\"red\"}"), h.err);
+    assert_string_equal(host_wait(&h), "completed");
+    host_define_end(&h);
+}
+
+static hob_agent *member(const char *name) {
+    hob_agent_opts o = HOB_AGENT_OPTS_INIT;
+    o.name = name;
+    o.instruction = "You ask.";
+    return llm_with(&o);
+}
+
+static void test_session_question__an_agent_of_a_workflow_asks(void **state) {
+    host h;
+    (void)state;
+    host_init(&h, plain);
+    h.so.approver = HOB_APPROVER_HOST;
+    h.so.team = in_order("both", member("one"), NULL);
+    hob_agent *agents = h.so.team;
+    host_open(&h);
+    hob_event *e;
+    char call[64];
+    assert_ok(hob_session_prompt(h.s, hob_str_z("go"), &h.err), h.err);
+    e = host_until(&h, HOB_EVENT_APPROVAL_REQUESTED, NULL, NULL);
+    hob_event_field(e, "call", call, sizeof call);
+    hob_event_unref(e);
+    assert_int_equal(answer(&h, call, "1"), HOB_EINVAL);
+    assert_ok(answer(&h, call, "\"Eva\""), h.err);
+    assert_string_equal(host_wait(&h), "completed");
+    assert_string_equal(host_text(&h), "got Eva");
+    host_finish(&h);
+    hob_agent_unref(agents);
+}
+
+/* Neither is a member of a team that nobody can answer told of it. */
+static void test_session_question__no_agent_of_a_workflow_is_offered_what_nobody_answers(
+    void **state) {
+    host h;
+    (void)state;
+    host_init(&h, "{'rules':[{'when':{'offers':'ask_user'},'reply':[{'text':'I can ask'}]}],"
+                  "'otherwise':[{'text':'I cannot'}]}");
+    h.so.team = in_order("both", member("one"), NULL);
+    hob_agent *agents = h.so.team;
+    host_open(&h);
+    assert_string_equal(host_prompt(&h, "go"), "completed");
+    assert_string_equal(host_text(&h), "I cannot");
+    host_finish(&h);
+    hob_agent_unref(agents);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_question__the_answer_is_the_result),
@@ -290,6 +357,10 @@ int main(void) {
         cmocka_unit_test(test_session_question__a_broken_schema_goes_back_to_the_model),
         cmocka_unit_test(test_session_question__survives_restart),
         cmocka_unit_test(test_session_question__of_a_child_is_asked_at_its_parent),
+        cmocka_unit_test(test_session_question__sec_08_a_list_of_tools_answers_nothing),
+        cmocka_unit_test(test_session_question__an_agent_of_a_workflow_asks),
+        cmocka_unit_test(
+            test_session_question__no_agent_of_a_workflow_is_offered_what_nobody_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
