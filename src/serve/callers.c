@@ -121,7 +121,7 @@ static const struct {
 } quotas[HOB_QUOTA_COUNT] = {
     [HOB_QUOTA_SESSIONS] = {"sessions", 1},   [HOB_QUOTA_RUNS] = {"runs", 1},
     [HOB_QUOTA_STREAMS] = {"streams", 1},     [HOB_QUOTA_TOKENS] = {"tokens", 1},
-    [HOB_QUOTA_COST] = {"cost_usd", 1000000},
+    [HOB_QUOTA_COST] = {"cost_usd", 1000000}, [HOB_QUOTA_BUFFER] = {"buffer_mib", 1 << 20},
 };
 
 const char *hob_quota_name(hob_quota q) {
@@ -143,6 +143,18 @@ int hob_caller_take(const hob_caller *c, hob_quota q, int64_t n, hob_error *err)
                             (long long)(limit / quotas[q].unit));
     } while (!atomic_compare_exchange_weak(taken, &now, now + n));
     return HOB_OK;
+}
+
+int hob_caller_hold(const hob_caller *c, size_t had, size_t n, hob_error *err) {
+    _Atomic int64_t *taken = &c->use->taken[HOB_QUOTA_BUFFER];
+    int64_t all = atomic_fetch_add(taken, (int64_t)n), limit = c->limits[HOB_QUOTA_BUFFER];
+    if (!limit || all <= (int64_t)had || all + (int64_t)n <= limit) return HOB_OK;
+    atomic_fetch_sub(taken, (int64_t)n);
+    return hob_fail(
+        err, HOB_ELIMIT, 0,
+        "%lld MiB of requests and unread answers are kept for '%.*s' already: read them, "
+        "or close their connections, and try again",
+        (long long)(all >> 20), HOB_FMT(c->name));
 }
 
 void hob_caller_give(const hob_caller *c, hob_quota q, int64_t n) {
@@ -262,6 +274,7 @@ int hob_callers_set_token(hob_callers *c, hob_str token, hob_error *err) {
                                     .tenant = HOB_STR("hob"),
                                     .principal = HOB_STR("local"),
                                     .rights = HOB_RIGHTS_ALL,
+                                    .limits = {[HOB_QUOTA_BUFFER] = HOB_CALLER_BUFFER},
                                     .max_mode = hob_str_z(c->max_mode)}};
     if (token.n < HOB_TOKEN_MIN || token.n > HOB_TOKEN_MAX)
         return hob_fail(err, HOB_EINVAL, 0, "a token has %d to %d characters, not %zu",

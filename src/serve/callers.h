@@ -16,7 +16,8 @@ enum {
     HOB_TOKEN_MIN = 16, /* bytes of a token */
     HOB_TOKEN_MAX = 512,
     HOB_CALLERS_MAX = 4096,
-    HOB_CALLER_STREAMS = 1000, /* at the same time, of a row that says nothing else */
+    HOB_CALLER_STREAMS = 1000,     /* at the same time, of a row that says nothing else */
+    HOB_CALLER_BUFFER = 256 << 20, /* bytes, in the same way */
     HOB_TOKEN_FILE_MAX = 4 << 20
 };
 

@@ -131,11 +131,26 @@ static void begin_stream(hob_conn *c) {
     wait_for(c, HOB_WEB_ALIVE_MS);
 }
 
+/* The body is not needed any more, the answer is kept until it was read. */
+static void keep_answer(hob_web_request *r) {
+    hob_error err;
+    hob_buf_finish(&r->body);
+    hob_request_keep(r, 0, NULL);
+    if (r->stream || hob_request_keep(r, r->content.n, &err) >= 0) return;
+    hob_buf_finish(&r->content);
+    hob_buf_init(&r->content, HOB_WEB_ANSWER_MAX);
+    hob_buf_reset(&r->fields);
+    r->answered = false;
+    hob_web_answer_header(r, "Retry-After", HOB_STR("1"));
+    hob_web_fail_hob(r, HOB_ELIMIT, &err);
+}
+
 /* The handler is done with it, or it never got there. */
 static bool answer_now(hob_conn *c) {
     hob_web_request *r = c->request;
     if (!r->answered) hob_web_fail(r, 500, "internal", "the handler of this route gave no answer");
     r->replied = hob_loop_now(c->web->loop);
+    keep_answer(r);
     if (r->stream)
         begin_stream(c);
     else
@@ -226,6 +241,7 @@ static bool body_failed(hob_conn *c, int status, const char *code, const char *m
 
 static bool step_body(hob_conn *c) {
     hob_web_request *r = c->request;
+    hob_error err;
     const hob_head *h = r->head;
     hob_str in = hob_buf_str(&c->in);
     if (h->chunked) {
@@ -240,6 +256,8 @@ static bool step_body(hob_conn *c) {
         return body_failed(c, 400, "bad_request", "the chunks of the body are broken");
     if (r->body.err)
         return body_failed(c, 413, "too_large", "the body is over the limit of this route");
+    if (hob_request_keep(r, r->body.n, &err) < 0)
+        return body_failed(c, 429, hob_error_name(HOB_ELIMIT), err.message);
     bool whole = h->chunked ? c->chunked.state == HOB_CHUNK_END : r->body.n == (size_t)h->length;
     return whole ? dispatch(c) : false;
 }

@@ -216,6 +216,16 @@ static bool pass_token(hob_web_request *r) {
     return false;
 }
 
+/* Whoever does not read gets nothing more to read. */
+static bool pass_unread(hob_web_request *r) {
+    const hob_caller *c = r->caller;
+    hob_error err;
+    if (!c || hob_caller_hold(c, 0, 0, &err) >= 0) return true;
+    hob_web_answer_header(r, "Retry-After", HOB_STR("1"));
+    hob_web_fail_hob(r, HOB_ELIMIT, &err);
+    return false;
+}
+
 static bool pass_rate(hob_web_request *r) {
     char after[16];
     int seconds = r->caller ? hob_caller_rate(r->caller, hob_loop_now(r->web->loop)) : 0;
@@ -270,5 +280,5 @@ static bool pass_draining(hob_web_request *r) {
 
 bool hob_door_pass(hob_web_request *r) {
     return pass_host(r) && pass_origin(r) && pass_route(r) && no_token_in_query(r) &&
-           pass_token(r) && pass_rate(r) && pass_draining(r) && pass_body(r);
+           pass_token(r) && pass_rate(r) && pass_unread(r) && pass_draining(r) && pass_body(r);
 }

@@ -42,6 +42,7 @@ typedef enum hob_quota {
     HOB_QUOTA_STREAMS,  /* open at the same time; counted by hob_web_answer_stream */
     HOB_QUOTA_TOKENS,   /* of all runs since the server started */
     HOB_QUOTA_COST,     /* the same, millionths of a dollar */
+    HOB_QUOTA_BUFFER, /* bytes that are kept for it: of requests that come in, of answers it did not read */
     HOB_QUOTA_COUNT
 } hob_quota;
 
@@ -65,6 +66,9 @@ int64_t hob_quota_unit(hob_quota q);         /* how many of ours are one of thos
 int hob_caller_take(const hob_caller *c, hob_quota q, int64_t n, hob_error *err);
 void hob_caller_give(const hob_caller *c, hob_quota q, int64_t n);
 int64_t hob_caller_taken(const hob_caller *c, hob_quota q);
+/* [any] Keeps n bytes more for somebody who has `had` for the same thing already; who has nothing else may have one thing of
+ * any size. HOB_ELIMIT. hob_caller_give(c, HOB_QUOTA_BUFFER, n) when they are gone. */
+int hob_caller_hold(const hob_caller *c, size_t had, size_t n, hob_error *err);
 
 /* ---- routes ---------------------------------------------------------------------------------------- */
 

@@ -13,6 +13,8 @@ struct hob_outlet {
     bool begun, ended;
     hob_buf out;
     hob_str rest; /* of `out`, or of what is lent */
+    size_t held;  /* bytes that are kept so for … */
+    const hob_caller *caller;
     void (*give_back)(void *owner);
     void *owner;
     pthread_mutex_t lock;
@@ -34,6 +36,7 @@ hob_outlet *hob_outlet_create(const hob_outlet_ops *ops, void *user) {
 static void unref(hob_outlet *o) {
     if (atomic_fetch_sub(&o->refs, 1) != 1) return;
     hob_buf_finish(&o->out);
+    hob_caller_unref(o->caller);
     pthread_mutex_destroy(&o->lock);
     hob_free(o);
 }
@@ -66,6 +69,21 @@ void hob_outlet_lend(hob_outlet *o, hob_str text, void (*give_back)(void *owner)
 static void give_back(hob_outlet *o) {
     if (o->give_back) o->give_back(o->owner);
     o->give_back = NULL;
+    if (o->held) hob_caller_give(o->caller, HOB_QUOTA_BUFFER, (int64_t)o->held);
+    o->held = 0;
+}
+
+/* False: so much is kept for this caller already that this stream has to end; who reads comes back. */
+static bool keep(hob_outlet *o) {
+    if (!o->caller) return true;
+    if (hob_caller_hold(o->caller, 0, o->rest.n, NULL) < 0) {
+        give_back(o);
+        o->rest = HOB_STR_NULL;
+        o->ended = true;
+        return false;
+    }
+    o->held = o->rest.n;
+    return true;
 }
 
 static ssize_t take(hob_outlet *o, char *buf, size_t cap) {
@@ -85,7 +103,7 @@ static ssize_t on_read(void *user, char *buf, size_t cap) {
     if (o->out.n) hob_buf_reset(&o->out);
     o->ended = o->ops->fill(o->user, &o->out) < 0 || o->out.err;
     if (o->out.n && !o->out.err) o->rest = hob_buf_str(&o->out);
-    if (o->rest.n) return take(o, buf, cap);
+    if (o->rest.n && keep(o)) return take(o, buf, cap);
     empty(o);
     return o->ended ? -1 : 0;
 }
@@ -111,6 +129,7 @@ static void bind(hob_outlet *o, hob_web_stream *st) {
 
 void hob_outlet_answer(hob_outlet *o, hob_web_request *r, const char *type) {
     static const hob_web_stream_ops ops = {on_read, on_closed};
+    if (hob_web_caller(r)) o->caller = hob_caller_ref(hob_web_caller(r));
     bind(o, hob_web_answer_stream(r, type, &ops, o));
     unref(o);
 }

@@ -82,7 +82,17 @@ hob_web_request *hob_request_create(hob_conn *c, hob_str head, const hob_wire_er
     return r;
 }
 
+int hob_request_keep(hob_web_request *r, size_t bytes, hob_error *err) {
+    int rc = HOB_OK;
+    if (!r->caller) return rc;
+    if (bytes > r->held) rc = hob_caller_hold(r->caller, r->held, bytes - r->held, err);
+    if (bytes < r->held) hob_caller_give(r->caller, HOB_QUOTA_BUFFER, (int64_t)(r->held - bytes));
+    if (rc >= 0) r->held = bytes;
+    return rc;
+}
+
 void hob_request_destroy(hob_web_request *r) {
+    hob_request_keep(r, 0, NULL);
     hob_stream_destroy(r->stream);
     hob_caller_unref(r->caller);
     hob_arena_destroy(r->arena);

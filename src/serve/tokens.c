@@ -108,7 +108,7 @@ static int read_limit(reading *rd, const hob_json *v, hob_caller *c) {
     if (!place)
         return WRONG(rd,
                      "token '%s': the limit '%.*s' does not exist; there are sessions, runs, "
-                     "streams, per_minute, tokens, cost_usd",
+                     "streams, per_minute, tokens, cost_usd, buffer_mib",
                      rd->who, HOB_FMT(hob_str_first(key, 40)));
     if (place == &c->limits[HOB_QUOTA_COST]) return read_cost(rd, v, place);
     if (hob_json_int(v, &n) < 0 || n < 1 || n > INT64_MAX / unit)
@@ -173,6 +173,7 @@ static int read_row(reading *rd, const hob_json *row, hob_token_row *out) {
     char name[129];
     memset(out, 0, sizeof *out);
     out->caller.limits[HOB_QUOTA_STREAMS] = HOB_CALLER_STREAMS;
+    out->caller.limits[HOB_QUOTA_BUFFER] = HOB_CALLER_BUFFER;
     out->caller.name = hob_json_get_str(row, "name");
     if (!hob_id_valid(out->caller.name))
         return WRONG(rd, "every token needs a \"name\" of letters, digits, dots and hyphens");

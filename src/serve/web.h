@@ -62,6 +62,7 @@ struct hob_web_request {
     char id[37], trace[56];
     bool near;              /* on this machine, and not sent on by a proxy */
     int64_t began, replied; /* mono_ms: the head was there; the answer began */
+    size_t held;            /* bytes that are kept of its body, then of its answer */
     /* the answer */
     bool answered, close; /* close: the connection does not go on after it */
     bool done;            /* the handler has returned. Server's thread only */
@@ -78,6 +79,8 @@ struct hob_web_request {
 /* request.c. The head must be whole; the request copies it. NULL: refused, *why. */
 hob_web_request *hob_request_create(hob_conn *c, hob_str head, const hob_wire_error **why);
 void hob_request_destroy(hob_web_request *r);
+/* So many bytes are kept for its caller now. HOB_ELIMIT: that is too much; then it is what it was. */
+int hob_request_keep(hob_web_request *r, size_t bytes, hob_error *err);
 /* Percent-decoded into the arena; false for a broken escape or a NUL. */
 bool hob_web_decode(hob_arena *a, hob_str raw, bool plus, hob_str *out);
 
