@@ -1,4 +1,5 @@
 // talk.mjs - talking with a session: prompts, approvals, steering, stopping, and everything that must not be lost.
+import {spawn} from 'node:child_process';
 import {TOKEN} from './server.mjs';
 import {assert, done, has, log, open, rig, say, shot} from './rig.mjs';
 import {LONG} from './script.mjs';
@@ -131,6 +132,24 @@ export const talk = {
     await rig.server.start();
     await has(page, LONG);
     await page.waitForSelector('.runend.completed');
+    await page.context().close();
+  },
+  async a_run_whose_program_died_is_continued() {
+    const {server} = rig;
+    const env = {...process.env, HOB_HOME: server.home, HOB_MODEL: `scripted:${server.script}`};
+    const child = spawn(server.program, ['-p', '--session-id', 'died', 'slow'], {cwd: server.work, env, stdio: 'ignore'});
+    const gone = new Promise((resolve) => child.on('exit', resolve));
+    while (((await server.api('GET', '/api/sessions/died')).last_seq || 0) < 4) await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill('SIGKILL');
+    await gone;
+    const page = await open({}, {hash: '#/s/died'});
+    await page.waitForFunction(() => document.querySelector('.status').innerText === 'unfinished');
+    assert.equal(await page.locator('.stop:visible, .steer:visible').count(), 0, 'nothing works there');
+    await shot(page, 'died');
+    await page.click('.trouble >> text=Continue');
+    await has(page, LONG);
+    await page.waitForSelector('.runend.completed');
+    assert.equal(await page.locator('.trouble:not([hidden])').count(), 0);
     await page.context().close();
   },
   async second_viewer() {

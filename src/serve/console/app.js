@@ -163,6 +163,7 @@ class App {
     }
     if (e.seq) this.events.push(e);
     this.chat.show(this.conversation, this.conversation.apply(e));
+    if (e.seq && this.row && e.seq === this.row.last_seq) this.lookAfter(this.row);
     if (e.seq) this.tell(e);
     if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = null; this.showAll(); });
   }
@@ -177,7 +178,7 @@ class App {
     this.composer.showQueue(c.queue);
     const tokens = tokensOf(c.usage);
     this.composer.info.textContent = !this.id ? '' : [(c.settings.model || '').split('/').pop(), c.settings.mode, tokens && !c.partial ? `${count(tokens)} tokens` : null, !c.partial && money(c.cost || null)].filter(Boolean).join(' · ');
-    this.statusWord = asking ? 'waits for you' : c.stopping ? 'stopping' : c.paused ? 'paused' : c.running ? 'working' : '';
+    this.statusWord = c.lostRun ? 'unfinished' : asking ? 'waits for you' : c.stopping ? 'stopping' : c.paused ? 'paused' : c.running ? 'working' : '';
     this.drawStatus();
     this.drawQuestion();
     this.welcome.hidden = Boolean(this.id) && !this.gone;
@@ -195,13 +196,13 @@ class App {
   drawStatus() {
     const c = this.conversation;
     const since = this.statusWord === 'working' && (c.runs.get(c.running) || {}).start;
-    const word = this.connection || (since ? `working ${brief(Math.max(0, Math.floor((Date.now() - Date.parse(since)) / 1000)) * 1000)}` : this.statusWord);
+    const word = this.connection || (since ? `working ${seconds(Date.now() - Date.parse(since))}` : this.statusWord);
     clearTimeout(this.clock);
     if (since) this.clock = setTimeout(() => this.drawStatus(), 1000);
     if (word === this.statusShown) return;
     this.statusShown = word;
     const again = this.connection && h('button.small', {type: 'button', onclick: () => this.lookedAt()}, 'Try now');
-    replace(this.statusLine, word && h(`span.badge.${this.connection || c.approvals.size || c.paused ? 'warn' : 'live'}`, !this.connection && !c.approvals.size && !c.paused && h('span.spinner'), h('span', word)), again);
+    replace(this.statusLine, word && h(`span.badge.${since && !this.connection ? 'live' : 'warn'}`, since && !this.connection && h('span.spinner'), h('span', word)), again);
   }
   online(state, wait) {
     this.connection = state === 'waiting' ? `no connection, next try in ${Math.ceil(wait / 1000)} s` : '';
@@ -209,11 +210,14 @@ class App {
   }
   drawQuestion() {
     const first = this.conversation.approvals.size ? this.log.querySelector('.approval') : null;
-    const box = first && first.getBoundingClientRect();
+    if (!first) {
+      this.toQuestion.hidden = true;
+      return;
+    }
+    const box = first.getBoundingClientRect();
     const view = this.chat.scroller.getBoundingClientRect();
-    const seen = !box || (box.bottom > view.top + 20 && box.top < view.bottom - 20);
-    this.toQuestion.hidden = seen;
-    if (!seen) this.toQuestion.textContent = `${plural(this.conversation.approvals.size, 'question')} for you`;
+    this.toQuestion.hidden = box.bottom > view.top + 20 && box.top < view.bottom - 20;
+    if (!this.toQuestion.hidden) this.toQuestion.textContent = `${plural(this.conversation.approvals.size, 'question')} for you`;
   }
   showQuestion() {
     const first = this.log.querySelector('.approval');

@@ -26,8 +26,8 @@ class Chat {
     this.act.following(this.following);
   }
   follow() {
-    if (this.following) this.scroller.scrollTop = this.scroller.scrollHeight;
-    this.act.following(this.following || this.scroller.scrollHeight - this.scroller.clientHeight < 60);
+    if (this.following) this.scroller.scrollTop = 1e9; // asking how far it is would lay out the page once more
+    else this.noteScroll();
   }
   toEnd() {
     this.following = true;

@@ -105,6 +105,11 @@ function brief(ms) {
   return `${Math.floor(ms / 3600000)}h ${Math.round((ms % 3600000) / 60000)}m`;
 }
 
+// For a clock that ticks.
+function seconds(ms) {
+  return ms < 60000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : brief(Math.floor(ms / 1000) * 1000);
+}
+
 function ago(iso, now = Date.now()) {
   const s = (now - Date.parse(iso)) / 1000;
   if (!(s >= 0)) return '';

@@ -39,10 +39,29 @@ class Conversation {
     if (e.seq) {
       if (e.seq <= this.lastSeq) return this.dirty; // a double is no news
       this.lastSeq = e.seq;
+      if (this.lostRun) this.goOn();
     }
     const handler = Conversation.handlers[e.type];
     if (handler) handler.call(this, e, e.data || {});
     return this.dirty;
+  }
+
+  // The run under way has nobody who works on it: its process died. Until something new happens it counts as interrupted.
+  abandon() {
+    this.dirty = new Set();
+    if (!this.running) return this.dirty;
+    this.lostRun = this.running;
+    this.running = null;
+    for (const item of this.items) if (item.streaming) this.item(item.key).waiting = false;
+    (this.runs.get(this.lostRun) || {}).status = 'unfinished';
+    const item = this.item(`lost-${this.lostRun}`, {kind: 'run', run: this.lostRun, status: 'interrupted', ts: (this.runs.get(this.lostRun) || {}).start});
+    item.hidden = false;
+    return this.dirty;
+  }
+  goOn() {
+    this.item(`lost-${this.lostRun}`).hidden = true;
+    this.running = this.lostRun;
+    this.lostRun = null;
   }
 
   // ---- items ----

@@ -2,6 +2,8 @@
 
 const STATES = {running: ['live', 'at work'], parked: ['warn', 'waits for you'], interrupted: ['warn', 'unfinished'], idle: [null, '']};
 
+const isAbandoned = (row) => (row.state === 'running' || row.state === 'parked') && !row.owner && !row.live;
+
 function dayOf(iso, now = new Date()) {
   const days = Math.floor((new Date(now).setHours(0, 0, 0, 0) - new Date(iso).setHours(0, 0, 0, 0)) / 86400000);
   return days <= 0 ? 'Today' : days === 1 ? 'Yesterday' : days < 7 ? 'This week' : days < 31 ? 'This month' : 'Earlier';
@@ -75,7 +77,7 @@ class SessionList {
     if (type === 'reset') return this.load();
     if (type === 'removed') this.rows.delete(row.id);
     else if (row.parent) return null;
-    else this.rows.set(row.id, {...this.rows.get(row.id), ...row});
+    else this.rows.set(row.id, {...this.rows.get(row.id), owner: undefined, ...row});
     if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = null; this.draw(); });
     return null;
   }
@@ -95,7 +97,7 @@ class SessionList {
     const rows = [...this.rows.values()].filter(fits).sort((a, b) => (a.updated < b.updated ? 1 : -1));
     const lines = [];
     let day = null;
-    const waits = (row) => row.state === 'parked';
+    const waits = (row) => row.state === 'parked' && !isAbandoned(row);
     for (const row of [...rows.filter(waits), ...rows.filter((r) => !waits(r))]) {
       const group = waits(row) ? 'Waiting for you' : dayOf(row.updated);
       if (group !== day) lines.push(this.heading(day = group));
@@ -112,16 +114,17 @@ class SessionList {
     return had.node;
   }
   row(row, words) {
-    const [tone, word] = STATES[row.state] || [null, row.state];
+    const state = isAbandoned(row) ? 'interrupted' : row.state;
+    const [tone, word] = STATES[state] || [null, state];
     const hit = this.found.get(row.id);
     const current = row.id === this.selected;
     const time = ago(row.updated);
-    const key = [row.title, row.state, time, row.messages, hit && hit.snippet, words.join(), current].join('\u0000');
+    const key = [row.title, state, time, row.messages, hit && hit.snippet, words.join(), current].join('\u0000');
     let had = this.nodes.get(row.id);
     if (!had) this.nodes.set(row.id, had = {link: h('a')}), had.node = h('li', {data: {id: row.id}}, had.link);
     if (had.key === key) return had.node;
     had.key = key;
-    had.node.dataset.state = row.state || '';
+    had.node.dataset.state = state || '';
     had.link.href = `#/s/${encodeURIComponent(row.id)}${hit && hit.seq ? `@${hit.seq}` : ''}`;
     if (current) had.link.setAttribute('aria-current', 'page');
     else had.link.removeAttribute('aria-current');

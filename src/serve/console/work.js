@@ -146,6 +146,20 @@ Object.assign(App.prototype, {
     if (!this.commandList) this.commandList = (await api.get(this.path('/commands')).catch(() => ({commands: []}))).commands;
     return this.commandList;
   },
+  // A run whose process died says nothing any more: its row has no owner then. While one is under way elsewhere, we look again.
+  lookAfter(row) {
+    const {id, conversation: c} = this;
+    clearTimeout(this.careTimer);
+    if (isAbandoned(row) && row.last_seq === c.lastSeq) {
+      this.chat.show(c, c.abandon());
+      this.showAll();
+    } else if (c.running && !row.live) {
+      this.careTimer = setTimeout(async () => {
+        const now = await api.get(this.path()).catch(() => null);
+        if (now && this.id === id && this.conversation === c) this.lookAfter(now);
+      }, 15000);
+    }
+  },
   // While sub-agents work: what they do, once a second, as long as somebody looks.
   watchChildren() {
     const {id, conversation: c} = this;
