@@ -94,6 +94,20 @@ static void tell_ending(hob_printer *p, const hob_result *r) {
     hob_arena_destroy(a);
 }
 
+/* The run itself does not know that it went on without an answer; whoever reads only its result should. */
+static void print_result(hob_printer *p, hob_str json) {
+    hob_buf b;
+    if (!p->refused && !p->unanswered) {
+        print_line(p, json);
+        return;
+    }
+    hob_buf_init(&b, RESULT_MAX);
+    hob_buf_add(&b, hob_str_first(json, json.n - 1));
+    hob_buf_addz(&b, ",\"nobody_to_ask\":true}");
+    print_line(p, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
 int hob_printer_result(hob_printer *p, const hob_result *r) {
     hob_str text = hob_result_text(r);
     hob_text_give(&p->text); /* a run that waits has not ended */
@@ -102,7 +116,7 @@ int hob_printer_result(hob_printer *p, const hob_result *r) {
         if (text.p[text.n - 1] != '\n') hob_out_add(&p->cli->out, HOB_STR("\n"));
     }
     if (p->format == HOB_FORMAT_TEXT) hob_text_end_line(&p->text);
-    if (p->format != HOB_FORMAT_TEXT) print_line(p, hob_result_json(r));
+    if (p->format != HOB_FORMAT_TEXT) print_result(p, hob_result_json(r));
     hob_out_write(&p->cli->out);
     tell_ending(p, r);
     if (p->refused)

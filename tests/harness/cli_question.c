@@ -92,6 +92,8 @@ static void test_cli_question__nobody_is_there(void **state) {
     assert_out_has(c, "denied: nobody is there to answer: go on with the best assumption");
     assert_err_has(c, "the model asked a question and nobody was there to answer");
     assert_null(strstr(hob_buf_z(&c->err), "--allow RULE"));
+    assert_int_equal(HOB_RUN(c, NULL, "-p", MODEL, "--output-format", "json", "pick"), 5);
+    assert_out_has(c, ",\"error\":null,\"nobody_to_ask\":true}\n");
 }
 
 static void test_cli_question__is_answered_by_a_command(void **state) {
