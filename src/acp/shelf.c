@@ -138,9 +138,23 @@ int hob_acp_set_title(hob_acp_request *q, hob_error *err) {
 
 /* ---- delete --------------------------------------------------------------------------------- */
 
+/* The answer has no place for what stays: the log has. */
+static void tell_kept(hob_str id, const hob_page *kept) {
+    char folder[PATH_MAX];
+    for (size_t i = 0; i < hob_page_count(kept); i++) {
+        hob_json_field(hob_page_row(kept, i), "folder", folder, sizeof folder);
+        hob_log(HOB_LOG_WARN, "acp", "%.*s: kept the git worktree %s", HOB_FMT(id), folder);
+    }
+}
+
 static int remove_stored(hob_acp *x, hob_str id, hob_error *err) {
     char *name = hob_dupz(id);
-    int code = hob_runtime_remove_session(x->rt, name, err);
+    hob_page *kept;
+    int code = hob_runtime_remove_session_of(x->rt, name, &x->of, &kept, err);
+    if (code >= 0) {
+        tell_kept(id, kept);
+        hob_page_destroy(kept);
+    }
     hob_free(name);
     return code;
 }
