@@ -139,6 +139,7 @@ static void test_session_send__a_kept_mode_is_never_wider_than_what_is_allowed(v
     hob_session_id(r.s, r.id, sizeof r.id);
     r.so.choice = HOB_SESSION_OPEN;
     r.so.id = r.id;
+    assert_string_equal(mode_of(&r, HOB_SESSION_KEEP_MODE, NULL), "accept-edits");
     assert_string_equal(mode_of(&r, HOB_SESSION_KEEP_MODE, "yolo"), "accept-edits");
     assert_string_equal(mode_of(&r, HOB_SESSION_KEEP_MODE, "ask"), "ask");
     assert_string_equal(mode_of(&r, 0, "yolo"), "yolo");
