@@ -47,7 +47,7 @@ class App {
     this.panel = new Panel(this.panelNode, this.act);
     this.list = new SessionList(listBox, this.act);
     this.composer = new Composer(composeBox, this.act);
-    this.form = new Fresh(this.welcome, this.info);
+    this.form = new Fresh(this.welcome, this.info, this.act);
     scroll.addEventListener('scroll', () => {
       this.drawQuestion();
       if (scroll.scrollTop < 300 && !this.earlier.hidden && !this.earlier.disabled && !this.chat.following) this.loadEarlier();

@@ -1,8 +1,11 @@
 // fresh.js - before a session is there: what it shall be. Only what the server offers is shown.
 
+const IDEAS = ['What is in this folder?', 'What changed lately?', 'Where could this fail?'];
+
 class Fresh {
-  constructor(node, info) {
+  constructor(node, info, act) {
     this.node = node;
+    this.act = act;
     this.info = info;
     this.fields = {};
   }
@@ -22,7 +25,7 @@ class Fresh {
     this.models = this.field('model', 'Model', this.choice([['', 'As the server is set']]));
     this.agents = this.field('agent', 'Agent', this.choice([['', 'hob itself']]));
     this.agents.hidden = true;
-    replace(this.node, logo(), h('h2', 'What shall be done?'), h('form.settings', {onsubmit: (e) => e.preventDefault()},
+    replace(this.node, logo(), h('h2', 'What shall be done?'), h('p.ideas.needs-run', IDEAS.map((words) => h('button.small', {type: 'button', onclick: () => this.act.putBack(words)}, words))), h('form.settings', {onsubmit: (e) => e.preventDefault()},
       this.models, this.agents,
       this.field('permission_mode', 'Permissions', this.choice([['', 'As the server is set'], ...modes.filter((_, i) => top < 0 || i <= top).map((m) => [m, `${m}: ${MODES[m]}`])])),
       this.field('thinking', 'Thinking', this.choice([['', 'As the model does'], ...['off', 'minimal', 'low', 'medium', 'high', 'xhigh'].map((t) => [t, t])])),

@@ -80,7 +80,7 @@ Object.assign(App.prototype, {
       run && !c.paused && this.act.may('run') && ['pause', 'Pause the run', post(`/runs/${run}/pause`)],
       run && c.paused && this.act.may('run') && ['play', 'Go on with the run', post(`/runs/${run}/resume`)],
       this.act.may('run') && ['fork', 'Copy this session', () => this.fork()],
-      ['copy', 'Copy its id', () => navigator.clipboard && navigator.clipboard.writeText(this.id)],
+      navigator.clipboard && ['copy', 'Copy its id', () => navigator.clipboard.writeText(this.id)],
       this.act.may('admin') && ['trash', 'Delete this session', () => this.remove(), true],
     ].filter(Boolean);
   },
