@@ -19,6 +19,7 @@ struct hob_caller_use {
     int64_t filled_at;
     double level; /* requests that may come at once */
     bool begun;
+    hob_caller_turn turns; /* the same thread */
 };
 
 typedef struct row {
@@ -163,6 +164,10 @@ void hob_caller_give(const hob_caller *c, hob_quota q, int64_t n) {
 
 int64_t hob_caller_taken(const hob_caller *c, hob_quota q) {
     return atomic_load(&c->use->taken[q]);
+}
+
+hob_caller_turn *hob_caller_turns(const hob_caller *c) {
+    return &c->use->turns;
 }
 
 int hob_caller_rate(const hob_caller *c, int64_t now_ms) {

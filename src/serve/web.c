@@ -118,38 +118,6 @@ void hob_web_end_revoked(hob_web *w) {
     if (post) hob_loop_post(w->loop, &w->look_msg);
 }
 
-/* ---- handlers ------------------------------------------------------------------------------------------- */
-
-static void run_handler(hob_work *work) {
-    hob_web_request *r = HOB_CONTAINER(work, hob_web_request, work);
-    r->route->handle(r);
-}
-
-static void on_handled(hob_work *work) {
-    hob_web_request *r = HOB_CONTAINER(work, hob_web_request, work);
-    r->web->nworking--;
-    r->done = true;
-    if (r->conn) {
-        hob_conn_run(r->conn);
-        return;
-    }
-    hob_web_log_request(r);
-    hob_request_destroy(r);
-}
-
-bool hob_web_dispatch(hob_web_request *r) {
-    hob_web *w = r->web;
-    r->work = (hob_work){.work = run_handler, .done = on_handled};
-    if (hob_pool_submit(w->pool, w->loop, &r->work) >= 0) {
-        w->nworking++;
-        return true;
-    }
-    hob_web_answer_header(r, "Retry-After", HOB_STR("1"));
-    hob_web_fail(r, 503, "overloaded", "%d requests are waiting already; try again in a moment",
-                 HOB_WEB_QUEUE);
-    return false;
-}
-
 /* ---- the thread ----------------------------------------------------------------------------------------- */
 
 static void on_stop_time(hob_timer *t) {
@@ -221,6 +189,7 @@ static hob_web *make(hob_server *s, const hob_server_opts *o, const hob_server_g
     hob_list_init(&w->conns);
     hob_list_init(&w->unknown);
     hob_list_init(&w->woken);
+    hob_list_init(&w->waiting);
     pthread_mutex_init(&w->wake_lock, NULL);
     pthread_mutex_init(&w->log_lock, NULL);
     return w;
@@ -246,7 +215,8 @@ int hob_web_create(hob_server *s, const hob_server_opts *o, const hob_server_gro
     int r = hob_loop_create(g->clock, &w->loop, err);
     if (r >= 0) {
         hob_timer_init(&w->stop_timer, w->loop, on_stop_time);
-        r = hob_pool_create(o->workers ? o->workers : WORKERS, HOB_WEB_QUEUE, &w->pool, err);
+        w->nworkers = o->workers ? o->workers : WORKERS;
+        r = hob_pool_create(w->nworkers, HOB_WEB_QUEUE, &w->pool, err);
     }
     if (r >= 0) r = open_listener(w, o, err);
     if (r < 0) {
@@ -278,6 +248,7 @@ void hob_web_destroy(hob_web *w) {
     if (!w) return;
     hob_web_stop(w, 0);
     close_listener(w);
+    hob_web_drop_waiting(w);
     hob_pool_destroy(w->pool);
     hob_loop_destroy(w->loop);
     if (w->spare_fd >= 0) close(w->spare_fd);

@@ -9,6 +9,7 @@
  *   stream.c   a connection that carries a stream
  *   request.c  what a handler asks          answer.c  what it answers
  *   door.c     who comes in                 router.c  where to
+ *   turns.c    when a worker has it
  */
 #ifndef HOB_SRC_SERVE_WEB_H
 #define HOB_SRC_SERVE_WEB_H
@@ -59,6 +60,7 @@ struct hob_web_request {
     hob_str session; /* the handler's: which one the path means; in the arena */
     hob_buf body;
     hob_work work;
+    hob_list waiting; /* web->waiting */
     char id[37], trace[56];
     bool near;              /* on this machine, and not sent on by a proxy */
     int64_t began, replied; /* mono_ms: the head was there; the answer began */
@@ -190,7 +192,10 @@ struct hob_web {
     char url[300];
     size_t max_conns;
     hob_list conns, unknown;
-    size_t nconns, nworking; /* connections; requests that a worker has */
+    size_t nconns, nworking; /* connections; requests that a worker has or that wait for one */
+    unsigned nworkers;
+    hob_list waiting; /* turns.c: requests of callers that have enough at work */
+    bool over;        /* none of them begins any more */
     char scratch[HOB_WEB_SCRATCH];
     /* wakes, from any thread */
     pthread_mutex_t wake_lock;
@@ -218,5 +223,6 @@ void hob_web_destroy(hob_web *w);
 void hob_web_end_revoked(hob_web *w);
 /* Hands it to a worker; r->done and hob_conn_run when that is through. False: there are too many, and that was answered. */
 bool hob_web_dispatch(hob_web_request *r);
+void hob_web_drop_waiting(hob_web *w); /* the end */
 
 #endif

@@ -1,0 +1,83 @@
+/* Workers are few and handlers may block: no caller has all of them while there are others. */
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/webd.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OTHER "another-token-for-tests"
+
+enum { MANY = 10 };
+
+typedef struct scene {
+    hob_test_folder f;
+    webd *d;
+    int fds[MANY];
+} scene;
+
+/* Four workers; one caller has ten requests that wait for something. */
+static void begin(scene *s) {
+    hob_server_opts o = HOB_SERVER_OPTS_INIT;
+    char text[400];
+    hob_test_folder_make(&s->f);
+    hob_test_file(&s->f, "t",
+                  HOB_STR("{\"tokens\":[{\"name\":\"a\",\"token\":\"" WEBD_TOKEN "\"},"
+                          "{\"name\":\"b\",\"token\":\"" OTHER "\"}]}"));
+    chmod(hob_test_path(&s->f, "t"), 0600);
+    o.token_file = hob_test_path(&s->f, "t");
+    o.workers = 4;
+    s->d = webd_start(&o);
+    int n = snprintf(text, sizeof text, "GET /block HTTP/1.1\r\n%s" WEBD_AUTH "\r\n", s->d->host);
+    for (int i = 0; i < MANY; i++) {
+        s->fds[i] = webd_connect(s->d);
+        assert_int_equal(send(s->fds[i], text, (size_t)n, MSG_NOSIGNAL), n);
+    }
+    webd_wait(webd_blocked() == 2);
+}
+
+static void end(scene *s) {
+    for (int i = 0; i < MANY; i++) close(s->fds[i]);
+    hob_test_folder_remove(&s->f);
+}
+
+static void test_serve_turns__others_are_served_meanwhile(void **state) {
+    scene s;
+    webd_answer a;
+    (void)state;
+    begin(&s);
+    for (int i = 0; i < 50; i++) {
+        webd_call(s.d, "GET /item/1/2", "Authorization: Bearer " OTHER "\r\n", NULL, &a);
+        assert_int_equal(a.status, 200);
+        webd_answer_finish(&a);
+    }
+    assert_int_equal(webd_blocked(), 2);
+    webd_release(MANY); /* each of the ten has its turn */
+    char text[16];
+    for (int i = 0; i < MANY; i++) assert_true(recv(s.fds[i], text, 12, MSG_WAITALL) == 12);
+    webd_free(s.d);
+    end(&s);
+}
+
+static void test_serve_turns__what_waits_goes_with_its_client_or_the_server(void **state) {
+    scene s;
+    (void)state;
+    begin(&s);
+    for (int i = 5; i < MANY; i++) shutdown(s.fds[i], SHUT_RDWR);
+    webd_release(2);
+    webd_wait(webd_blocked() == 2);
+    hob_server_stop(s.d->server, 0); /* the others never began */
+    webd_release(MANY);
+    webd_free(s.d);
+    end(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_serve_turns__others_are_served_meanwhile),
+        cmocka_unit_test(test_serve_turns__what_waits_goes_with_its_client_or_the_server),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
