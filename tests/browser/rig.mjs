@@ -34,7 +34,7 @@ export const say = async (page, words) => {
 export const log = (page) => page.innerText('.log');
 export const done = (page, n = 1) => page.waitForFunction((k) => document.querySelectorAll('.runend:not([hidden])').length >= k, n);
 export const shot = (page, name) => page.screenshot({path: path.join(rig.shots, `${name}.png`)});
-export const has = (page, words) => page.waitForFunction((w) => document.querySelector('.log').innerText.includes(w), words);
+export const has = (page, words) => page.waitForFunction((w) => document.querySelector('.log')?.innerText.includes(w), words);
 export const menu = async (page, words) => {
   await page.click('.menu summary');
   await page.click(`.menu-list >> text=${words}`);

@@ -143,7 +143,7 @@ export const talk = {
     child.kill('SIGKILL');
     await gone;
     const page = await open({}, {hash: '#/s/died'});
-    await page.waitForFunction(() => document.querySelector('.status').innerText === 'unfinished');
+    await page.waitForFunction(() => document.querySelector('.status')?.innerText === 'unfinished');
     assert.equal(await page.locator('.stop:visible, .steer:visible').count(), 0, 'nothing works there');
     await shot(page, 'died');
     await page.click('.trouble >> text=Continue');
