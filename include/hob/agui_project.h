@@ -110,7 +110,8 @@ HOB_API hob_str hob_agui_plan_content(const hob_agui_plan *p);
 /* PROMPT: 1 if the client goes on from an earlier place (an edit, another try): hob_session_move there first ("" = before
  * the first message). */
 HOB_API int hob_agui_plan_moves(const hob_agui_plan *p, hob_str *entry);
-/* 1: the client has nothing of a conversation that there is: send hob_agui_messages_snapshot after the prompt. */
+/* 1: the client has nothing of a conversation that there is: send hob_agui_messages_snapshot after the prompt. 2: it shows
+ * things of another one under names that this one uses, too: send an empty one ("[]") before that. */
 HOB_API int hob_agui_plan_lost(const hob_agui_plan *p);
 /* What was passed over, in words. */
 HOB_API size_t hob_agui_plan_warning_count(const hob_agui_plan *p);

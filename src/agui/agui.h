@@ -40,7 +40,8 @@ typedef struct hob_agui_item {
 
 typedef struct hob_agui_seen { /* a message of the thread */
     hob_str owner;
-    bool begun; /* false: only named as somebody's parent */
+    bool begun;    /* false: only named as somebody's parent */
+    unsigned told; /* after how many snapshots it was named last */
 } hob_agui_seen;
 
 typedef struct hob_agui_call {
@@ -79,6 +80,7 @@ struct hob_agui_session {
     hob_arena *past; /* what the maps below point to */
     hob_map *messages, *calls, *runs;
     hob_list run_calls;
+    unsigned snapshots; /* of messages, so far */
 
     hob_buf state, usage;
     hob_map *activities;
@@ -127,6 +129,8 @@ void hob_agui_known_finish(hob_agui_session *s);
 void hob_agui_known_forget(hob_agui_session *s); /* messages and calls, not runs */
 hob_agui_seen *hob_agui_known_message(const hob_agui_session *s, hob_str id);
 hob_agui_call *hob_agui_known_call(const hob_agui_session *s, hob_str id);
+/* The client had it, and the last snapshot has not: the name is taken, but by something else. */
+bool hob_agui_known_foreign(const hob_agui_session *s, hob_str id);
 int hob_agui_known_room(const hob_agui_session *s, hob_error *err);
 void hob_agui_known_add_message(hob_agui_session *s, hob_str id, hob_str owner, bool begun);
 hob_agui_call *hob_agui_known_add_call(hob_agui_session *s, hob_str id, hob_str owner);

@@ -6,7 +6,7 @@
 #include "agui/shape.h"
 
 #define INPUT_MAX ((size_t)32 << 20)
-enum { MESSAGES_MAX = 100000 };
+enum { MESSAGES_MAX = 100000, RESUME_MAX = 4096 };
 
 struct hob_agui_input {
     hob_arena *arena;
@@ -52,6 +52,25 @@ static int check(hob_agui_input *in, const hob_json *v, hob_error *err) {
     return rc;
 }
 
+/* Each is there once: an answer is told by its interrupt, a message by its id. */
+static int check_ids(const hob_agui_input *in, const char *list, const char *key, hob_error *err) {
+    hob_map *seen = hob_map_create();
+    size_t i = 0;
+    int rc = 0;
+    const hob_json *first = hob_json_first(hob_json_get(in->root, list));
+    for (const hob_json *m = first; m && rc == 0; m = hob_json_next(m), i++) {
+        hob_str id = hob_json_get_str(m, key);
+        if (id.n > HOB_AGUI_ID_MAX)
+            rc = hob_fail(err, HOB_ETOOBIG, 0, "%s[%zu].%s must have 1 to %d bytes", list, i, key,
+                          HOB_AGUI_ID_MAX);
+        else if (id.n && hob_map_put(seen, id, seen))
+            rc = hob_fail(err, HOB_EPARSE, 0, "%s[%zu].%s \"%.*s\" is there twice", list, i, key,
+                          HOB_FMT(hob_str_first(id, hob_utf8_prefix(id, 100))));
+    }
+    hob_map_destroy(seen);
+    return rc;
+}
+
 static int check_sizes(const hob_agui_input *in, hob_error *err) {
     static const char *const ids[] = {"threadId", "runId", "parentRunId"};
     for (size_t i = 0; i < HOB_ARRAY_LEN(ids); i++) {
@@ -60,10 +79,15 @@ static int check_sizes(const hob_agui_input *in, hob_error *err) {
         if (id && (!n || n > HOB_AGUI_ID_MAX))
             return hob_fail(err, n ? HOB_ETOOBIG : HOB_EPARSE, 0, "%s must have 1 to %d bytes",
                             ids[i], HOB_AGUI_ID_MAX);
+        if (hob_str_chr(hob_json_str(id), 0) >= 0)
+            return hob_fail(err, HOB_EPARSE, 0, "%s must not have a NUL in it", ids[i]);
     }
     if (hob_agui_input_message_count(in) > MESSAGES_MAX)
         return hob_fail(err, HOB_ETOOBIG, 0, "more than %d messages", MESSAGES_MAX);
-    return 0;
+    if (hob_agui_input_resume_count(in) > RESUME_MAX)
+        return hob_fail(err, HOB_ETOOBIG, 0, "more than %d answers to interrupts", RESUME_MAX);
+    int rc = check_ids(in, "messages", "id", err);
+    return rc < 0 ? rc : check_ids(in, "resume", "interruptId", err);
 }
 
 /* Text parts one after the other. */

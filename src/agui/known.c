@@ -35,6 +35,11 @@ hob_agui_call *hob_agui_known_call(const hob_agui_session *s, hob_str id) {
     return hob_map_get(s->calls, id);
 }
 
+bool hob_agui_known_foreign(const hob_agui_session *s, hob_str id) {
+    const hob_agui_seen *m = hob_agui_known_message(s, id);
+    return m && m->told < s->snapshots;
+}
+
 int hob_agui_known_room(const hob_agui_session *s, hob_error *err) {
     if (hob_map_count(s->messages) + hob_map_count(s->calls) < HOB_AGUI_KNOWN_MAX) return 0;
     return hob_fail(err, HOB_ETOOBIG, 0, "the thread has more than %d messages and calls",
@@ -50,6 +55,7 @@ void hob_agui_known_add_message(hob_agui_session *s, hob_str id, hob_str owner, 
         hob_map_put(s->messages, id, m);
     }
     m->begun |= begun;
+    m->told = s->snapshots;
 }
 
 hob_agui_call *hob_agui_known_add_call(hob_agui_session *s, hob_str id, hob_str owner) {
@@ -70,8 +76,10 @@ void hob_agui_known_read(hob_agui_session *s, const hob_json *messages) {
         hob_str owner = hob_json_get_str(m, "subagentRunId");
         hob_agui_known_add_message(s, hob_json_get_str(m, "id"), owner, true);
         const hob_json *calls = hob_json_get(m, "toolCalls");
-        for (const hob_json *c = hob_json_first(calls); c; c = hob_json_next(c))
-            hob_agui_known_add_call(s, hob_json_get_str(c, "id"), owner);
+        for (const hob_json *c = hob_json_first(calls); c; c = hob_json_next(c)) {
+            hob_agui_call *call = hob_agui_known_add_call(s, hob_json_get_str(c, "id"), owner);
+            if (call && s->snapshots) call->answered = false; /* its result is there too, or not */
+        }
         hob_agui_call *answered = hob_agui_known_call(s, hob_json_get_str(m, "toolCallId"));
         if (answered) answered->answered = true;
     }

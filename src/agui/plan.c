@@ -22,82 +22,6 @@
 
 #include <stdio.h>
 
-/* ---- what the log has ---------------------------------------------------------------------------------------------------- */
-
-typedef struct place { /* a message of the log */
-    hob_str entry;     /* the node it belongs to */
-    hob_str before;    /* the node before that */
-} place;
-
-typedef struct reading {
-    hob_agui_plan *p;
-    place here;
-} reading;
-
-static void know(hob_agui_plan *p, hob_str id, const place *where) {
-    place *at = HOB_ARENA_NEW(p->arena, place);
-    if (!at || !id.n) return;
-    *at = *where;
-    hob_map_put(p->known, id, at);
-}
-
-static int know_said(hob_str id, const hob_json *first, const hob_json *end, void *user) {
-    reading *r = user;
-    (void)first;
-    (void)end;
-    know(r->p, id, &r->here);
-    return 0;
-}
-
-static void know_answer(reading *r, const hob_json *d) {
-    hob_str message = hob_json_get_str(d, "message");
-    const hob_json *content = hob_json_get(d, "content");
-    char id[HOB_AGUI_MADE_ID];
-    size_t i = 0;
-    know(r->p, message, &r->here);
-    for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
-        snprintf(id, sizeof id, "%.*s-%zu", HOB_FMT(hob_str_first(message, 100)), i++);
-        know(r->p, hob_str_z(id), &r->here);
-    }
-}
-
-/* A result stands with the answer that made its call. */
-static void know_result(reading *r, const hob_json *d) {
-    char id[HOB_AGUI_MADE_ID];
-    hob_str call = hob_json_get_str(d, "call");
-    snprintf(id, sizeof id, "%.*s:result", HOB_FMT(hob_str_first(call, 140)));
-    know(r->p, hob_str_z(id), &r->here);
-    know(r->p, hob_agui_message_id(hob_json_first(hob_json_get(d, "content"))), &r->here);
-}
-
-static int read_row(reading *r, hob_str row, hob_error *err) {
-    hob_event *e;
-    int rc = hob_event_decode(row, &e, err);
-    if (rc < 0) return rc;
-    const hob_json *d = hob_event_parse(e, r->p->arena);
-    if (e->entry.n) {
-        r->here.before = r->here.entry;
-        r->here.entry = hob_arena_dup(r->p->arena, e->entry);
-    }
-    if (e->type == HOB_EVENT_ASSISTANT_MESSAGE)
-        know_answer(r, d);
-    else if (!e->entry.n)
-        know_result(r, d);
-    else
-        hob_agui_each_said(hob_json_get(d, "content"), r->here.entry, know_said, r);
-    hob_event_unref(e);
-    return 0;
-}
-
-static int read_history(hob_agui_plan *p, const hob_page *history, hob_error *err) {
-    reading r = {.p = p};
-    int rc = 0;
-    for (size_t i = 0; history && i < hob_page_count(history) && rc == 0; i++)
-        rc = read_row(&r, hob_page_row(history, i), err);
-    p->last = r.here.entry;
-    return rc;
-}
-
 /* ---- approvals ------------------------------------------------------------------------------------------------------------ */
 
 static void warn(hob_agui_plan *p, const char *what, hob_str id) {
@@ -145,25 +69,28 @@ static void add_answer(hob_agui_plan *p, const hob_json *row, const hob_agui_res
     s->answer = r->payload;
 }
 
-static const hob_json *parse(hob_agui_plan *p, hob_str row) {
-    const hob_json *v = NULL;
-    hob_json_parse(p->arena, row, NULL, &v, NULL);
-    return v;
+/* Each is read once: it can be long. */
+static const hob_json **rows_of(hob_agui_plan *p, const hob_page *page, size_t *n) {
+    *n = page ? hob_page_count(page) : 0;
+    const hob_json **rows = hob_arena_alloc(p->arena, (*n + 1) * sizeof *rows);
+    for (size_t i = 0; rows && i < *n; i++)
+        if (hob_json_parse(p->arena, hob_page_row(page, i), NULL, &rows[i], NULL) < 0)
+            rows[i] = NULL;
+    return rows;
 }
 
-static hob_str field(hob_agui_plan *p, hob_str row, const char *key) {
-    return hob_json_get_str(parse(p, row), key);
+static hob_str call_of(const hob_json *row) {
+    return hob_json_get_str(row, "call");
 }
 
-static void plan_answers(hob_agui_plan *p, const hob_page *asks) {
+static void plan_answers(hob_agui_plan *p, const hob_json **asks, size_t n) {
     hob_agui_resume r;
-    for (size_t i = 0; i < hob_page_count(asks); i++) {
-        const hob_json *row = parse(p, hob_page_row(asks, i));
-        if (!find_resume(p, hob_json_get_str(row, "call"), &r)) continue;
-        if (hob_json_get(row, "question"))
-            add_answer(p, row, &r);
+    for (size_t i = 0; i < n; i++) {
+        if (!find_resume(p, call_of(asks[i]), &r)) continue;
+        if (hob_json_get(asks[i], "question"))
+            add_answer(p, asks[i], &r);
         else
-            add_verdict(p, hob_json_get_str(row, "call"), &r);
+            add_verdict(p, call_of(asks[i]), &r);
     }
     p->todo = p->nsteps ? HOB_AGUI_DO_ANSWER : HOB_AGUI_DO_ASK_AGAIN;
 }
@@ -180,12 +107,11 @@ static void plan_pause(hob_agui_plan *p) {
 }
 
 /* Entries that answer nothing: told, and passed over. */
-static void warn_strays(hob_agui_plan *p, const hob_page *asks) {
+static void warn_strays(hob_agui_plan *p, const hob_json **asks, size_t n) {
     hob_agui_resume r;
     for (size_t i = 0; hob_agui_input_resume(p->in, i, &r) == 0; i++) {
         bool there = hob_str_eqz(r.interrupt, HOB_AGUI_PAUSED);
-        for (size_t k = 0; asks && k < hob_page_count(asks) && !there; k++)
-            there = hob_str_eq(r.interrupt, field(p, hob_page_row(asks, k), "call"));
+        for (size_t k = 0; k < n && !there; k++) there = hob_str_eq(r.interrupt, call_of(asks[k]));
         if (!there) warn(p, "no approval waits for this answer", r.interrupt);
     }
 }
@@ -196,13 +122,16 @@ static bool is_role(const hob_agui_message *m, const char *role) {
     return hob_str_eqz(m->role, role);
 }
 
-/* The newest message that answers the call. */
-static bool find_result(const hob_agui_plan *p, hob_str call, hob_agui_message *out) {
+/* What answers a call: the newest message that does. */
+static hob_map *read_results(const hob_agui_plan *p) {
+    hob_map *results = hob_map_create();
+    hob_agui_message m;
     for (size_t i = hob_agui_input_message_count(p->in); i-- > 0;) {
-        hob_agui_input_message(p->in, i, out);
-        if (is_role(out, "tool") && hob_str_eq(out->tool_call, call)) return true;
+        hob_agui_input_message(p->in, i, &m);
+        if (is_role(&m, "tool") && m.tool_call.n && !hob_map_get(results, m.tool_call))
+            hob_map_put(results, m.tool_call, (void *)(uintptr_t)(i + 1));
     }
-    return false;
+    return results;
 }
 
 static hob_str content_of(hob_agui_plan *p, const hob_agui_message *m, bool failed) {
@@ -221,26 +150,46 @@ static hob_str content_of(hob_agui_plan *p, const hob_agui_message *m, bool fail
     return text;
 }
 
-static void plan_results(hob_agui_plan *p, const hob_page *pending) {
+static void plan_results(hob_agui_plan *p, const hob_json **pending, size_t n) {
+    hob_map *results = read_results(p);
     hob_agui_message m;
-    for (size_t i = 0; pending && i < hob_page_count(pending); i++) {
-        hob_str call = hob_arena_dup(p->arena, field(p, hob_page_row(pending, i), "call"));
-        if (!find_result(p, call, &m)) continue;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (size_t)(uintptr_t)hob_map_get(results, call_of(pending[i]));
+        if (!at) continue;
+        hob_agui_input_message(p->in, at - 1, &m);
         hob_agui_step *s = add_step(p);
-        s->call = call;
+        s->call = hob_arena_dup(p->arena, call_of(pending[i]));
         s->update = m.error.n ? HOB_UPDATE_FAILURE_HELD : HOB_UPDATE_RESULT_HELD;
         s->content = content_of(p, &m, m.error.n > 0);
     }
+    hob_map_destroy(results);
+}
+
+/* Results of calls that the log does not have are passed over, unless the input has nothing else to say. */
+static int check_strangers(hob_agui_plan *p, hob_error *err) {
+    size_t n = hob_agui_input_message_count(p->in);
+    hob_agui_message m;
+    for (size_t i = 0; hob_agui_input_message(p->in, i, &m) == 0; i++) {
+        if (!is_role(&m, "tool") || hob_map_get(p->calls, m.tool_call)) continue;
+        if (i + 1 == n && !p->nsteps && p->todo == HOB_AGUI_DO_NOTHING)
+            return hob_fail(err, HOB_EINVAL, 0,
+                            "messages[%zu] is the result of the call \"%.*s\", which this thread "
+                            "does not have",
+                            i,
+                            HOB_FMT(hob_str_first(m.tool_call, hob_utf8_prefix(m.tool_call, 100))));
+        warn(p, "the thread has no such call; its result was left out", m.tool_call);
+    }
+    return 0;
 }
 
 /* ---- what users said --------------------------------------------------------------------------------------------------------- */
 
 /* The last message of the client's that the log has; -1: none. */
-static ptrdiff_t last_known(const hob_agui_plan *p, place *at) {
+static ptrdiff_t last_known(const hob_agui_plan *p, hob_plan_place *at) {
     hob_agui_message m;
     for (size_t i = hob_agui_input_message_count(p->in); i-- > 0;) {
         hob_agui_input_message(p->in, i, &m);
-        const place *found = hob_map_get(p->known, m.id);
+        const hob_plan_place *found = hob_map_get(p->known, m.id);
         if (!found) continue;
         *at = *found;
         return (ptrdiff_t)i;
@@ -268,6 +217,33 @@ static void put_context(hob_agui_plan *p, hob_jsonw *w) {
     hob_buf_finish(&b);
 }
 
+static bool skip_digits(hob_str *s) {
+    size_t n = 0;
+    while (n < s->n && s->p[n] >= '0' && s->p[n] <= '9') n++;
+    *s = hob_str_skip(*s, n);
+    return n > 0;
+}
+
+/* e12, m14, m14-1, m14.0:result: as the log names messages. */
+static bool is_ours(hob_str id) {
+    if (!id.n || (id.p[0] != 'e' && id.p[0] != 'm')) return false;
+    hob_str rest = hob_str_skip(id, 1);
+    if (!skip_digits(&rest)) return false;
+    if (!rest.n) return true;
+    bool second = rest.p[0] == '-' || rest.p[0] == '.';
+    rest = hob_str_skip(rest, 1);
+    return second && skip_digits(&rest) && (!rest.n || hob_str_eqz(rest, ":result"));
+}
+
+/* Does the client show what the log names so, but has not? It comes from another thread, another branch, a log that is
+ * gone. New things would get the same names: the client has to be told what there is. */
+static bool has_foreign(const hob_agui_plan *p) {
+    hob_agui_message m;
+    for (size_t i = 0; hob_agui_input_message(p->in, i, &m) == 0; i++)
+        if (is_ours(m.id) && !hob_map_get(p->known, m.id)) return true;
+    return false;
+}
+
 /* User messages from `from` on, as content blocks; how many there were. */
 static size_t write_prompt(hob_agui_plan *p, size_t from, hob_buf *out) {
     size_t n = 0;
@@ -282,7 +258,7 @@ static size_t write_prompt(hob_agui_plan *p, size_t from, hob_buf *out) {
             warn(p, "instructions come from the agent, not from the client; left out", m.id);
         if (!is_role(&m, "user")) continue;
         hob_json_parse(p->arena, m.content, NULL, &content, NULL);
-        hob_agui_write_blocks(&w, content, m.id);
+        hob_agui_write_blocks(&w, content, is_ours(m.id) ? HOB_STR_NULL : m.id);
         n++;
     }
     hob_jsonw_array_end(&w);
@@ -291,7 +267,7 @@ static size_t write_prompt(hob_agui_plan *p, size_t from, hob_buf *out) {
 
 static int plan_prompt(hob_agui_plan *p, hob_error *err) {
     size_t count = hob_agui_input_message_count(p->in);
-    place at = {HOB_STR_NULL, HOB_STR_NULL};
+    hob_plan_place at = {HOB_STR_NULL, HOB_STR_NULL};
     ptrdiff_t known = last_known(p, &at);
     hob_agui_message last;
     bool again = known >= 0 && (size_t)known + 1 == count &&
@@ -307,6 +283,7 @@ static int plan_prompt(hob_agui_plan *p, hob_error *err) {
     p->to = again ? at.before : at.entry;
     p->moves = known >= 0 && !hob_str_eq(p->to, p->last);
     p->lost = known < 0 && p->last.n;
+    p->foreign = has_foreign(p);
     return 0;
 }
 
@@ -317,21 +294,34 @@ static void release_last(hob_agui_plan *p) {
     s->update = s->update == HOB_UPDATE_FAILURE_HELD ? HOB_UPDATE_FAILURE : HOB_UPDATE_RESULT;
 }
 
-static int plan(hob_agui_plan *p, const hob_page *history, const hob_page *asks,
-                const hob_page *pending, hob_error *err) {
-    size_t nasks = asks ? hob_page_count(asks) : 0,
-           npending = pending ? hob_page_count(pending) : 0;
+/* What is said while an approval waits is not heard. */
+static void warn_unheard(hob_agui_plan *p) {
+    hob_agui_message m;
+    size_t n = hob_agui_input_message_count(p->in);
+    if (!n || hob_agui_input_message(p->in, n - 1, &m) < 0 || !is_role(&m, "user")) return;
+    if (!hob_map_get(p->known, m.id))
+        warn(p, "the run waits for an answer, so this was left out: say it afterwards", m.id);
+}
+
+static int plan(hob_agui_plan *p, const hob_page *history, const hob_page *confirmations,
+                const hob_page *pending_calls, hob_error *err) {
+    size_t nasks, npending;
+    const hob_json **asks = rows_of(p, confirmations, &nasks);
+    const hob_json **pending = rows_of(p, pending_calls, &npending);
+    if (!asks || !pending) return hob_fail(err, HOB_ETOOBIG, 0, "too much waits at once");
     p->steps = hob_alloc((nasks + npending + 1) * sizeof *p->steps);
+    int rc = hob_plan_read_history(p, history, err);
+    if (rc < 0) return rc;
     plan_pause(p);
-    warn_strays(p, asks);
+    warn_strays(p, asks, nasks);
     if (nasks) {
-        plan_answers(p, asks);
+        plan_answers(p, asks, nasks);
+        warn_unheard(p);
         return 0;
     }
-    int rc = read_history(p, history, err);
-    if (rc < 0) return rc;
-    plan_results(p, pending);
+    plan_results(p, pending, npending);
     rc = plan_prompt(p, err);
+    if (rc >= 0) rc = check_strangers(p, err);
     if (rc < 0 || p->todo == HOB_AGUI_DO_PROMPT || !p->nsteps) return rc;
     p->todo = HOB_AGUI_DO_UPDATE;
     release_last(p);
@@ -344,6 +334,7 @@ int hob_agui_plan_create(const hob_agui_input *in, const hob_page *history,
     hob_agui_plan *p = HOB_NEW(hob_agui_plan);
     p->arena = hob_arena_create(0);
     p->known = hob_map_create();
+    p->calls = hob_map_create();
     p->in = in;
     int rc = plan(p, history, confirmations, pending_calls, err);
     if (rc < 0)
@@ -356,6 +347,7 @@ int hob_agui_plan_create(const hob_agui_input *in, const hob_page *history,
 void hob_agui_plan_destroy(hob_agui_plan *p) {
     if (!p) return;
     hob_map_destroy(p->known);
+    hob_map_destroy(p->calls);
     hob_arena_destroy(p->arena);
     hob_free(p->steps);
     hob_free(p);
@@ -389,7 +381,7 @@ int hob_agui_plan_moves(const hob_agui_plan *p, hob_str *entry) {
 }
 
 int hob_agui_plan_lost(const hob_agui_plan *p) {
-    return p->lost;
+    return p->foreign ? 2 : p->lost;
 }
 
 size_t hob_agui_plan_warning_count(const hob_agui_plan *p) {

@@ -126,6 +126,8 @@ int hob_agui_messages_snapshot(hob_agui_session *s, hob_str messages_json, hob_e
     hob_jsonw *w = hob_agui_begin(s, HOB_AGUI_MESSAGES_SNAPSHOT);
     hob_jsonw_kraw(w, "messages", messages_json);
     rc = hob_agui_send(s, err);
-    if (hob_agui_happened(rc)) hob_agui_known_read(s, messages);
+    if (!hob_agui_happened(rc)) return rc;
+    s->snapshots++;
+    hob_agui_known_read(s, messages);
     return rc;
 }

@@ -42,6 +42,7 @@ typedef struct hob_view_answer {
     char *message, *agent;
     hob_view_block *blocks;
     size_t nblocks;
+    bool foreign; /* the client has something else under one of its names: a snapshot says it */
 } hob_view_answer;
 
 typedef struct hob_view_ask {

@@ -105,6 +105,9 @@ static int open_block(hob_agui_view *v, hob_view_answer *a, hob_view_block *b, h
         rc = hob_agui_tool_call_start(v->out, id, tool, &x, err);
     }
     b->had = rc == HOB_EEXIST;
+    if (b->had &&
+        hob_agui_known_foreign(v->out, b->kind == HOB_VIEW_CALL ? hob_str_z(a->message) : id))
+        a->foreign = true;
     b->open = hob_agui_happened(rc);
     return hob_view_had(rc);
 }
@@ -197,6 +200,7 @@ int hob_view_answered(hob_agui_view *v, const hob_event *e, const hob_json *d, h
         rc = whole_block(v, a, mine, b, err);
     }
     if (rc == 0) rc = close_all(v, a, err);
+    v->stale = v->stale || a->foreign;
     drop(v, a);
     return rc;
 }

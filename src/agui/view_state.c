@@ -47,17 +47,24 @@ static hob_tree *held(hob_agui_view *v) {
     return t;
 }
 
+/* What cannot be shown is no reason to end the run. */
+static int tell(hob_agui_view *v, hob_error *err) {
+    static const char words[] =
+        "{\"code\":\"state\",\"message\":\"the state changed, and is too large to be shown\"}";
+    return hob_view_said(
+        hob_agui_custom(v->out, HOB_STR("hob:warning"), hob_str_z(words), NULL, err));
+}
+
 int hob_view_state(hob_agui_view *v, const hob_json *d, hob_error *err) {
     hob_tree *t = held(v);
     hob_buf text;
     hob_jsonw w;
-    if (!t || !change(v->scratch, t, d))
-        return hob_fail(err, HOB_ETOOBIG, 0, "the state is too large");
+    if (!t || !change(v->scratch, t, d)) return tell(v, err);
     hob_buf_init(&text, HOB_AGUI_FRAME_MAX);
     hob_jsonw_init(&w, &text);
     int rc = hob_tree_write(&w, t, 0);
     rc = rc < 0 ? hob_fail(err, rc, 0, "the state is too large for an event")
                 : hob_view_said(hob_agui_state_set(v->out, hob_buf_str(&text), err));
     hob_buf_finish(&text);
-    return rc;
+    return rc == HOB_ETOOBIG ? tell(v, err) : rc;
 }

@@ -26,6 +26,7 @@ static int send_result(hob_agui_view *v, hob_str call, const hob_json *content, 
              : parts  ? hob_agui_tool_call_result_parts(v->out, id, call, hob_buf_str(&text), err)
                       : hob_agui_tool_call_result(v->out, id, call, hob_buf_str(&text), err);
     hob_buf_finish(&text);
+    if (rc == HOB_EEXIST && hob_agui_known_foreign(v->out, id)) v->stale = true;
     return rc;
 }
 

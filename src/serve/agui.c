@@ -19,6 +19,7 @@ typedef struct visit {
     hob_room *room; /* NULL: it is only looked at */
     hob_session *s;
     hob_agui_plan *plan;
+    hob_agui_tools *tools;
     hob_page *history, *asked, *calls, *begun;
     hob_agui_json *state; /* before anything but the client's own words about it */
     uint64_t last;        /* event that was the last one before anything was done */
@@ -77,36 +78,10 @@ static hob_str filled_up(hob_web_request *r) {
 
 /* What the input brings is all that there is of the client's; a name that is taken stays what it is. */
 static int offer_tools(visit *v, hob_error *err) {
-    hob_agui_tools *tools;
-    int rc = hob_agui_tools_create(v->in, &tools, err);
+    int rc = hob_agui_tools_create(v->in, &v->tools, err);
     if (rc < 0) return rc;
-    rc = hob_session_offer_tools(v->s, hob_agui_tools_at(tools, 0), hob_agui_tools_count(tools),
-                                 err);
-    hob_agui_tools_destroy(tools);
-    return rc;
-}
-
-static bool differs(const hob_state *state, const hob_json *wanted) {
-    hob_str value;
-    for (const hob_json *m = hob_json_first(wanted); m; m = hob_json_next(m)) {
-        if (hob_state_get(state, hob_json_key(m), &value) < 0) return true;
-        if (!hob_str_eq(value, hob_json_raw(m))) return true;
-    }
-    return false;
-}
-
-/* The client's state is what it shows: where it differs, it was changed there. */
-static int take_state(visit *v, hob_error *err) {
-    const hob_json *wanted;
-    hob_state *state;
-    int rc = hob_json_parse(hob_web_arena(v->r), hob_agui_input_state(v->in), NULL, &wanted, err);
-    if (rc < 0 || !hob_json_is(wanted, HOB_JSON_OBJECT) || !hob_json_first(wanted)) return HOB_OK;
-    rc = hob_session_state(v->s, &state, NULL, err);
-    if (rc < 0) return rc;
-    if (differs(state, wanted))
-        rc = hob_session_apply_state_delta(v->s, hob_json_raw(wanted), HOB_STR_NULL, err);
-    hob_state_destroy(state);
-    return rc;
+    return hob_session_offer_tools(v->s, hob_agui_tools_at(v->tools, 0),
+                                   hob_agui_tools_count(v->tools), err);
 }
 
 static int look(visit *v, hob_error *err) {
@@ -232,6 +207,18 @@ static int act(visit *v, hob_error *err) {
 
 /* ---- answering ------------------------------------------------------------------------------------------------------------ */
 
+static int warn(hob_agui_stream *st, hob_str words, hob_error *err) {
+    hob_buf b;
+    hob_buf_init(&b, 16 * 1024);
+    hob_buf_addz(&b, "{\"code\":\"input\",\"message\":");
+    hob_json_quote(&b, words);
+    hob_buf_addz(&b, "}");
+    int rc = hob_agui_custom(hob_agui_stream_wire(st), HOB_STR("hob:warning"), hob_buf_str(&b),
+                             NULL, err);
+    hob_buf_finish(&b);
+    return rc;
+}
+
 static int snapshot_messages(visit *v, hob_agui_stream *st, hob_error *err) {
     hob_agui_json *messages;
     hob_page_destroy(v->history);
@@ -245,6 +232,7 @@ static int snapshot_messages(visit *v, hob_agui_stream *st, hob_error *err) {
     return rc;
 }
 
+/* One that is too large for an event is not shown; the thread can be used all the same. */
 static int read_state(visit *v, hob_error *err) {
     hob_state *state;
     int rc = v->s ? hob_session_state(v->s, &state, NULL, err)
@@ -252,11 +240,14 @@ static int read_state(visit *v, hob_error *err) {
     if (rc < 0) return rc;
     rc = hob_agui_state_json(state, &v->state, err);
     hob_state_destroy(state);
-    return rc;
+    return rc == HOB_ETOOBIG ? HOB_OK : rc;
 }
 
 static int snapshot_state(visit *v, hob_agui_stream *st, hob_error *err) {
-    return hob_agui_state_snapshot(hob_agui_stream_wire(st), hob_agui_json_text(v->state), err);
+    int rc = HOB_ETOOBIG;
+    if (v->state)
+        rc = hob_agui_state_snapshot(hob_agui_stream_wire(st), hob_agui_json_text(v->state), err);
+    return rc == HOB_ETOOBIG ? warn(st, HOB_STR("the state is too large to be shown"), err) : rc;
 }
 
 /* How things stood before the events that follow: who is at work, what waits for people. */
@@ -295,6 +286,18 @@ static void answer(visit *v, hob_agui_stream *st, int rc, follow how, const hob_
     hob_agui_stream_answer(st, v->r, goes_on ? hob_str_z(v->id) : HOB_STR_NULL, v->last);
 }
 
+/* What the client said in vain. */
+static int tell_warnings(const visit *v, hob_agui_stream *st, hob_error *err) {
+    int rc = HOB_OK;
+    for (size_t i = 0; rc >= 0 && i < hob_agui_input_warning_count(v->in); i++)
+        rc = warn(st, hob_agui_input_warning(v->in, i), err);
+    for (size_t i = 0; rc >= 0 && i < hob_agui_plan_warning_count(v->plan); i++)
+        rc = warn(st, hob_agui_plan_warning(v->plan, i), err);
+    for (size_t i = 0; rc >= 0 && v->tools && i < hob_agui_tools_warning_count(v->tools); i++)
+        rc = warn(st, hob_agui_tools_warning(v->tools, i), err);
+    return rc;
+}
+
 /* Of a run at rest that nothing was said to, nothing will come. */
 static follow what_follows(const visit *v) {
     hob_agui_todo todo = hob_agui_plan_todo(v->plan);
@@ -305,15 +308,14 @@ static follow what_follows(const visit *v) {
     return ignored && v->was_parked ? ASK_PEOPLE : FOLLOW_RUN;
 }
 
-static void answer_run(visit *v) {
-    hob_agui_stream *st;
+static void answer_run(visit *v, hob_agui_stream *st) {
     hob_error err;
-    int rc = hob_agui_stream_create(hob_api_hub(v->r), v->in, encoding_of(v->r), &st, &err);
-    if (rc < 0) {
-        hob_web_fail_hob(v->r, rc, &err);
-        return;
-    }
-    if (hob_agui_plan_lost(v->plan)) rc = snapshot_messages(v, st, &err);
+    int rc = tell_warnings(v, st, &err);
+    int lost = hob_agui_plan_lost(v->plan);
+    if (rc >= 0 && lost == 2) /* clients change what they have in its place */
+        rc = hob_agui_messages_snapshot(hob_agui_stream_wire(st), HOB_STR("[]"), &err);
+    if (rc >= 0 && lost) rc = snapshot_messages(v, st, &err);
+    if (rc == HOB_ETOOBIG) rc = warn(st, hob_str_z(err.message), &err);
     if (rc >= 0) rc = snapshot_state(v, st, &err);
     answer(v, st, rc, what_follows(v), &err);
 }
@@ -325,6 +327,7 @@ static void leave(visit *v) {
     hob_page_destroy(v->calls);
     hob_page_destroy(v->begun);
     hob_agui_json_destroy(v->state);
+    hob_agui_tools_destroy(v->tools);
     if (v->room) hob_hub_leave(v->room);
     hob_agui_input_destroy(v->in);
 }
@@ -333,20 +336,23 @@ static void leave(visit *v) {
 
 void hob_agui_route_run(hob_web_request *r) {
     visit v = {.r = r};
+    hob_agui_stream *st = NULL;
     hob_error err;
     const char *agent = hob_agui_agent_of(r);
     if (!agent || !(v.in = read_input(r, hob_web_body(r)))) return;
     if (enter_thread(&v, agent)) {
         int rc = look(&v, &err);
         if (rc >= 0) rc = hob_agui_plan_create(v.in, v.history, v.asked, v.calls, &v.plan, &err);
-        if (rc >= 0) rc = offer_tools(&v, &err);
-        if (rc >= 0 && prompts(&v)) rc = take_state(&v, &err);
+        if (rc >= 0) rc = hob_agui_stream_create(hob_api_hub(r), v.in, encoding_of(r), &st, &err);
+        if (rc >= 0) rc = offer_tools(&v, &err); /* from here on something happens */
+        if (rc >= 0 && prompts(&v)) rc = hob_agui_take_state(v.s, v.in, &err);
         if (rc >= 0) rc = read_state(&v, &err);
         if (rc >= 0) rc = act(&v, &err);
         if (rc >= 0)
-            answer_run(&v);
-        else if (!hob_web_answered(r))
-            hob_web_fail_hob(r, rc, &err);
+            answer_run(&v, st);
+        else
+            hob_agui_stream_destroy(st);
+        if (rc < 0 && !hob_web_answered(r)) hob_web_fail_hob(r, rc, &err);
     }
     leave(&v);
 }

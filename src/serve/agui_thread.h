@@ -9,6 +9,8 @@
 
 #include "serve/hub.h"
 
+#include <hob/agui_input.h>
+
 /* The session's id in `out`, also if there is none yet: HOB_ENOENT. */
 int hob_agui_find_thread(hob_web_request *r, hob_str thread, char out[130], hob_error *err);
 /* The agent of the path: "default" and "hob" are hob itself (""), others stand in the definitions. NULL: no such agent,
@@ -16,5 +18,8 @@ int hob_agui_find_thread(hob_web_request *r, hob_str thread, char out[130], hob_
 const char *hob_agui_agent_of(hob_web_request *r);
 int hob_agui_make_thread(hob_web_request *r, const char *id, const char *agent, hob_room **out,
                          hob_error *err);
+
+/* The state that the input shows: keys that differ were changed by the client. */
+int hob_agui_take_state(hob_session *s, const hob_agui_input *in, hob_error *err);
 
 #endif

@@ -194,6 +194,19 @@ const play = {
     equal(again.messages, agent.messages, "conversation");
   },
 
+  async "a conversation from elsewhere"() { // the ids in it are those that this thread will use
+    const old = new Front();
+    await old.say("@echo one");
+    const agent = new Front({ initialMessages: old.messages });
+    await agent.say("@echo two");
+    equal(said(agent), ["user: @echo one", "user: @echo two", "assistant: one\n@echo two"], "conversation"); // all that is new in it
+    await agent.say("@echo three");
+    const again = new Front({ threadId: agent.threadId });
+    await again.connectAgent();
+    equal(again.messages, agent.messages, "conversation");
+    equal(said(again).at(-1), "assistant: three", "answer");
+  },
+
   async "state of both sides"() {
     const agent = new Front({ agent: "keeper", initialState: { mine: { n: 1 } } });
     await agent.say("@state");
