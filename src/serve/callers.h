@@ -43,9 +43,10 @@ bool hob_caller_gone(const hob_caller *c);
 /* May it make one more request now? 0, or after how many seconds. One thread. */
 int hob_caller_rate(const hob_caller *c, int64_t now_ms);
 
-/* Requests of the callers of this name. One thread. */
+/* Requests and connections of the callers of this name. One thread. */
 typedef struct hob_caller_turn {
     unsigned working, waiting;
+    size_t conns;
 } hob_caller_turn;
 hob_caller_turn *hob_caller_turns(const hob_caller *c);
 

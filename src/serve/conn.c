@@ -40,9 +40,36 @@ static void drop_request(hob_conn *c) {
     hob_request_destroy(r);
 }
 
+static void unseat(hob_conn *c) {
+    if (c->caller) hob_caller_turns(c->caller)->conns--;
+    hob_caller_unref(c->caller);
+    c->caller = NULL;
+}
+
+/* A connection counts for who spoke there last, and nobody has more than half of all while there are other callers,
+ * whatever it does with them. False: that was answered. */
+static bool seat(hob_conn *c, hob_web_request *r) {
+    const hob_web *w = c->web;
+    hob_caller_turn *t = hob_caller_turns(r->caller);
+    if (c->caller && hob_caller_turns(c->caller) == t) return true;
+    unseat(c);
+    if (t->conns >= w->max_conns / 2 && hob_callers_count(w->server->callers) > 1) {
+        r->close = true;
+        hob_web_answer_header(r, "Retry-After", HOB_STR("5"));
+        hob_web_fail(r, 429, hob_error_name(HOB_ELIMIT),
+                     "'%.*s' has %zu connections: close some, or use them again",
+                     HOB_FMT(r->caller->name), t->conns);
+        return false;
+    }
+    c->caller = hob_caller_ref(r->caller);
+    t->conns++;
+    return true;
+}
+
 void hob_conn_close(hob_conn *c) {
     hob_web *w = c->web;
     drop_request(c);
+    unseat(c);
     hob_timer_stop(&c->timer);
     hob_io_destroy(c->io);
     close(c->fd);
@@ -218,7 +245,7 @@ static bool begin_request(hob_conn *c, size_t head) {
     c->request = r;
     c->keep_alive = r->head->keep_alive;
     bool body = r->head->chunked || r->head->length > 0;
-    if (!hob_door_pass(r)) {
+    if (!hob_door_pass(r) || (r->caller && !seat(c, r))) {
         r->close |= body;
         return answer_now(c);
     }

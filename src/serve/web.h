@@ -158,6 +158,7 @@ struct hob_conn {
     size_t scanned;
     hob_chunked chunked;
     hob_web_request *request;
+    const hob_caller *caller; /* who spoke here last; a reference. NULL = nobody with a token */
     hob_buf out, content; /* what is going out, one after the other */
     size_t sent;          /* of both */
     bool keep_alive, framed /* chunks */, eof;

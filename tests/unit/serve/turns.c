@@ -18,15 +18,19 @@ typedef struct scene {
     int fds[MANY];
 } scene;
 
-/* Four workers; one caller has ten requests that wait for something. */
-static void begin(scene *s) {
-    hob_server_opts o = HOB_SERVER_OPTS_INIT;
-    char text[400];
+static void write_tokens(scene *s) {
     hob_test_folder_make(&s->f);
     hob_test_file(&s->f, "t",
                   HOB_STR("{\"tokens\":[{\"name\":\"a\",\"token\":\"" WEBD_TOKEN "\"},"
                           "{\"name\":\"b\",\"token\":\"" OTHER "\"}]}"));
     chmod(hob_test_path(&s->f, "t"), 0600);
+}
+
+/* Four workers; one caller has ten requests that wait for something. */
+static void begin(scene *s) {
+    hob_server_opts o = HOB_SERVER_OPTS_INIT;
+    char text[400];
+    write_tokens(s);
     o.token_file = hob_test_path(&s->f, "t");
     o.workers = 4;
     s->d = webd_start(&o);
@@ -74,9 +78,43 @@ static void test_serve_turns__what_waits_goes_with_its_client_or_the_server(void
     end(&s);
 }
 
+static void test_serve_turns__nobody_has_all_connections(void **state) {
+    scene s = {.d = NULL};
+    hob_server_opts o = HOB_SERVER_OPTS_INIT;
+    webd_answer a;
+    char text[400], status[16];
+    (void)state;
+    write_tokens(&s);
+    o.token_file = hob_test_path(&s.f, "t");
+    o.max_connections = 12;
+    s.d = webd_start(&o);
+    int n = snprintf(text, sizeof text, "GET /item/1/2 HTTP/1.1\r\n%s" WEBD_AUTH "\r\n", s.d->host);
+    for (int i = 0; i < MANY; i++) {
+        s.fds[i] = webd_connect(s.d);
+        assert_int_equal(send(s.fds[i], text, (size_t)n, MSG_NOSIGNAL), n);
+        assert_int_equal(recv(s.fds[i], status, 12, MSG_WAITALL), 12);
+        assert_memory_equal(status + 9, i < 6 ? "200" : "429", 3);
+    }
+    webd_call(s.d, "GET /item/1/2", "Authorization: Bearer " OTHER "\r\n", NULL, &a);
+    assert_int_equal(a.status, 200);
+    webd_answer_finish(&a);
+    status[9] = 0; /* and what is closed can be used again, as soon as that is known */
+    for (int i = 0; i < 1000 && status[9] != '2'; i++) {
+        close(s.fds[0]);
+        webd_nap();
+        s.fds[0] = webd_connect(s.d);
+        assert_int_equal(send(s.fds[0], text, (size_t)n, MSG_NOSIGNAL), n);
+        assert_int_equal(recv(s.fds[0], status, 12, MSG_WAITALL), 12);
+    }
+    assert_memory_equal(status + 9, "200", 3);
+    webd_free(s.d);
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serve_turns__others_are_served_meanwhile),
+        cmocka_unit_test(test_serve_turns__nobody_has_all_connections),
         cmocka_unit_test(test_serve_turns__what_waits_goes_with_its_client_or_the_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
