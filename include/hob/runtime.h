@@ -111,6 +111,10 @@ typedef struct hob_tenant {
     { sizeof(hob_tenant), NULL, NULL }
 HOB_API int hob_runtime_find_session_of(hob_runtime *rt, const char *id, const hob_tenant *of,
                                         hob_page **out, hob_error *err);
+/* A number that no other session of the store has, or ever had: one that was removed and made anew, or brought back from
+ * an export, has another. HOB_ENOENT. */
+HOB_API int hob_runtime_session_number(hob_runtime *rt, const char *id, uint64_t *out,
+                                       hob_error *err);
 /* One row by its whole id. HOB_ENOENT. */
 HOB_API int hob_runtime_session_row(hob_runtime *rt, const char *id, const hob_tenant *of,
                                     hob_page **out, hob_error *err);

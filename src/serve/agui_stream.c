@@ -29,7 +29,7 @@ struct hob_agui_stream {
     hob_agui_encoding encoding;
     hob_agui_dialect dialect;
     char id[129];
-    uint64_t after;
+    uint64_t number, after;
     hob_buf first; /* what is said before the events */
     hob_buf *out;  /* where the wire writes now */
     bool ended;
@@ -141,7 +141,11 @@ static void on_news(void *user) {
 
 static void begin(void *user) {
     hob_agui_stream *s = user;
-    hob_feed_opts o = {.session = hob_str_z(s->id), .after = s->after, .wake = on_news, .user = s};
+    hob_feed_opts o = {.session = hob_str_z(s->id),
+                       .number = s->number,
+                       .after = s->after,
+                       .wake = on_news,
+                       .user = s};
     if (s->id[0]) s->feed = hob_feed_create(s->hub, &o);
 }
 
@@ -223,6 +227,7 @@ void hob_agui_stream_answer(hob_agui_stream *s, hob_web_request *r, hob_str sess
     const char *type = s->encoding == HOB_AGUI_AS_PROTO ? HOB_AGUI_TYPE_PROTO : HOB_AGUI_TYPE_SSE;
     snprintf(s->id, sizeof s->id, "%.*s", HOB_FMT(session));
     s->after = after;
+    if (session.n) hob_runtime_session_number(hob_hub_runtime(s->hub), s->id, &s->number, NULL);
     s->nudge.fn = on_news;
     s->nudge.user = s;
     s->outlet = hob_outlet_create(&ops, s);

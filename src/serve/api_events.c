@@ -12,8 +12,7 @@ typedef struct events_stream {
     hob_hub *hub;
     hob_feed *feed;
     char id[129];
-    char made[32];
-    uint64_t after;
+    uint64_t number, after;
     bool until_settled, settled;
 } events_stream;
 
@@ -26,7 +25,8 @@ static void on_news(void *user) {
 static void begin(void *user) {
     events_stream *s = user;
     hob_feed_opts o = {.session = hob_str_z(s->id),
-                       .made = hob_str_z(s->made),
+                       .number = s->number,
+                       .text = true,
                        .after = s->after,
                        .wake = on_news,
                        .user = s};
@@ -93,13 +93,21 @@ static bool is_settled(const hob_page *row, uint64_t after) {
 
 static void answer_stream(hob_web_request *r, const hob_page *row, uint64_t after) {
     static const hob_outlet_ops ops = {begin, fill, end};
+    uint64_t number;
+    hob_error err;
+    const char *id = hob_api_z(r, hob_api_id(r));
+    int rc = hob_runtime_session_number(hob_api_runtime(r), id, &number, &err);
+    if (rc < 0) {
+        hob_web_fail_hob(r, rc, &err);
+        return;
+    }
     events_stream *s = HOB_NEW(events_stream);
+    s->number = number;
     s->hub = hob_api_hub(r);
     s->after = after;
     s->until_settled = hob_str_eqz(hob_web_query(r, "until"), "settled");
     s->settled = is_settled(row, after);
-    snprintf(s->id, sizeof s->id, "%.*s", HOB_FMT(hob_api_id(r)));
-    hob_json_field(hob_page_row(row, 0), "created", s->made, sizeof s->made);
+    snprintf(s->id, sizeof s->id, "%s", id);
     s->outlet = hob_outlet_create(&ops, s);
     hob_outlet_answer(s->outlet, r, "text/event-stream");
 }

@@ -19,6 +19,7 @@ struct hob_feed {
     hob_list link; /* in its bell; under hub->lock */
     hob_hub *hub;
     char *id;
+    uint64_t number;
     char *log; /* its name on the shelf; NULL: no text is wanted */
     hob_wake_fn wake;
     void *user;
@@ -26,7 +27,6 @@ struct hob_feed {
     hob_work work;
     feed_state found; /* what the look found */
     int looked;       /* and why not: HOB_E… */
-    bool empty;       /* a look at the store found nothing before */
     bool near;        /* it found the end of what is stored */
     pthread_mutex_t lock;
     /* under the lock; in FEED_ASKED the sources are the looker's */
@@ -113,17 +113,7 @@ static int cut_slab(hob_feed *f) {
     f->near = !hob_page_next(page).n;
     if (n) rc = hob_slab_create(page, f->cursor, &f->slab);
     hob_page_destroy(page);
-    if (rc < 0 || !n) return rc;
-    hob_shelf_put(f->hub->shelf, hob_str_z(f->log), f->cursor, f->slab);
-    return 1;
-}
-
-/* Nothing was stored behind the cursor, though somebody said that something happened: is it still there at all? */
-static int check_there(hob_feed *f) {
-    hob_page *row;
-    int rc = hob_hub_find(f->hub, NULL, hob_str_z(f->id), &row, NULL);
-    if (rc >= 0) hob_page_destroy(row);
-    return rc;
+    return rc < 0 || !n ? rc : 1;
 }
 
 static feed_state look_around(hob_feed *f) {
@@ -141,12 +131,22 @@ static feed_state look_around(hob_feed *f) {
     return f->looked > 0 ? FEED_PAGE : FEED_WAITING;
 }
 
+/* Whatever was found was found by an id. After it: is that still the session that it was? */
+static int check_session(hob_feed *f) {
+    uint64_t number;
+    int rc = hob_runtime_session_number(f->hub->rt, f->id, &number, NULL);
+    return rc < 0 ? rc : number == f->number ? HOB_OK : HOB_ENOENT;
+}
+
 static void look(hob_work *w) {
     hob_feed *f = HOB_CONTAINER(w, hob_feed, work);
     f->found = look_around(f);
-    if (f->found != FEED_WAITING) return;
-    if (f->looked == 0 && f->empty) f->looked = check_there(f);
-    f->empty = f->looked == 0;
+    if (f->looked < 0) return;
+    int rc = check_session(f);
+    if (rc < 0)
+        f->looked = rc;
+    else if (f->found == FEED_SLAB)
+        hob_shelf_put(f->hub->shelf, hob_str_z(f->log), f->cursor, f->slab);
 }
 
 /* Hub's thread: its owner is told, unless there was news in the meantime and nothing was found. */
@@ -228,11 +228,10 @@ static void take_down_bell(hob_feed *f) {
 
 /* ---- for its owner --------------------------------------------------------------------------------------------- */
 
-/* An id can come again when its session is gone; not made at the same time. */
-static char *name_log(hob_str session, hob_str made) {
+static char *name_log(hob_str session, uint64_t number) {
     hob_buf b;
     hob_buf_init(&b, 512);
-    hob_buf_addf(&b, "%.*s %.*s", HOB_FMT(session), HOB_FMT(made));
+    hob_buf_addf(&b, "%.*s %llu", HOB_FMT(session), (unsigned long long)number);
     char *name = hob_dupz(hob_buf_str(&b));
     hob_buf_finish(&b);
     return name;
@@ -242,7 +241,8 @@ hob_feed *hob_feed_create(hob_hub *h, const hob_feed_opts *o) {
     hob_feed *f = HOB_NEW(hob_feed);
     f->hub = h;
     f->id = hob_dupz(o->session);
-    f->log = o->made.n ? name_log(o->session, o->made) : NULL;
+    f->number = o->number;
+    f->log = o->text ? name_log(o->session, o->number) : NULL;
     f->cursor = o->after;
     f->wake = o->wake;
     f->user = o->user;

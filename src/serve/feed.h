@@ -22,8 +22,8 @@ typedef struct hob_feed hob_feed;
 typedef void (*hob_wake_fn)(void *user);
 typedef struct hob_feed_opts {
     hob_str session; /* the caller has seen that it is there and whose it is */
-    hob_str
-        made; /* when it was, as its row says: what is stored may come as text (hob_feed_text). NULL: it does not */
+    uint64_t number; /* hob_runtime_session_number: another session of its id is not followed */
+    bool text;       /* what is stored may come as text: hob_feed_text */
     uint64_t after;
     hob_wake_fn wake;
     void *user;

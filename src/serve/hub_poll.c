@@ -88,12 +88,20 @@ static size_t choose_singles(hob_hub *h, char ids[SINGLES][129]) {
     return n;
 }
 
+static void ring(hob_hub *h, const char *id) {
+    pthread_mutex_lock(&h->lock);
+    hob_hub_ring(h, hob_str_z(id));
+    pthread_mutex_unlock(&h->lock);
+}
+
 static void look_at_singles(hob_hub *h) {
     char ids[SINGLES][129];
     size_t n = choose_singles(h, ids);
     for (size_t i = 0; i < n; i++) {
         hob_page *row;
-        if (hob_hub_find(h, NULL, hob_str_z(ids[i]), &row, NULL) < 0) continue;
+        int rc = hob_hub_find(h, NULL, hob_str_z(ids[i]), &row, NULL);
+        if (rc == HOB_ENOENT) ring(h, ids[i]); /* another process removed it */
+        if (rc < 0) continue;
         take_row(h, hob_page_row(row, 0));
         hob_page_destroy(row);
     }

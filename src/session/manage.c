@@ -12,6 +12,7 @@ typedef struct query {
     uint64_t after;
     size_t limit;
     int matches;
+    uint64_t number;
 } query;
 
 static int ask(hob_runtime *rt, query *q, void (*start)(hob_op *), hob_page **out, hob_error *err) {
@@ -113,6 +114,7 @@ static void on_exact(int code, const hob_error *err, const hob_store_session *ro
 static void on_row(int code, const hob_error *err, const hob_store_session *row, void *user) {
     query *q = user;
     if (code >= 0) hob_page_add_session(q->page, row);
+    if (code >= 0) q->number = row->number;
     hob_op_done(&q->op, code, err);
 }
 
@@ -128,6 +130,16 @@ int hob_runtime_session_row(hob_runtime *rt, const char *id, const hob_tenant *o
     int rc = hob_tenant_take(of, &q.app, &q.user, err);
     if (rc >= 0 && !hob_id_valid(q.id)) rc = hob_session_say_matches(q.id, 0, err);
     return rc < 0 ? rc : ask(rt, &q, start_row, out, err);
+}
+
+int hob_runtime_session_number(hob_runtime *rt, const char *id, uint64_t *out, hob_error *err) {
+    query q = {.id = hob_str_z(id)};
+    hob_page *page;
+    int rc = ask(rt, &q, start_row, &page, err);
+    if (rc < 0) return rc;
+    hob_page_destroy(page);
+    *out = q.number;
+    return HOB_OK;
 }
 
 static void start_find(hob_op *op) {

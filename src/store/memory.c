@@ -95,6 +95,7 @@ static bool is_owned(const hob_ram_log *g) {
 static hob_ram_log *create(hob_ram *m, const hob_store_req *r) {
     hob_ram_log *g = HOB_NEW(hob_ram_log);
     g->id = ++m->last_id;
+    g->row.number = (uint64_t)g->id;
     set_str(&g->row.id, r->session);
     set_row(&g->row, &r->row);
     g->row.child = r->row.child;

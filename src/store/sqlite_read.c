@@ -39,6 +39,7 @@ void hob_sqlite_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_s
         .child = sqlite3_column_int(st, 15),
         .app = hob_sqlite_bytes(st, 16, mem),
         .user = hob_sqlite_bytes(st, 17, mem),
+        .number = (uint64_t)sqlite3_column_int64(st, 0),
     };
 }
 

@@ -31,6 +31,7 @@ typedef struct hob_store_session {
     int64_t messages;         /* user and assistant messages so far */
     int child;                /* 1 = works for `parent`; said when it is made, never changed */
     hob_str app, user;        /* whose it is; said when it is made, never changed */
+    uint64_t number; /* answers only: no other session of the store has it, or ever had it */
 } hob_store_session;
 
 typedef struct hob_store_run {

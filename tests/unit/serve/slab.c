@@ -231,6 +231,25 @@ static void test_serve_slab__an_id_that_is_used_again_shows_its_own_events(void 
     assert_true(follow(d, "one", 0) < last);
 }
 
+/* Deleted by another program while somebody looks on: the stream ends, and what comes under that id is not in it. */
+static void test_serve_slab__a_stream_does_not_follow_another_session_of_its_id(void **state) {
+    desk *d = *state;
+    hob_runtime_opts ro = d->ro;
+    hob_runtime *other;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hi");
+    desk_settle(d, "one");
+    assert_int_equal(desk_post(d, "{}", "/api/sessions/one/close"), 204);
+    tail *t = desk_tail(d, "one", 0, "");
+    assert_true(tail_until(t, "settled"));
+    assert_ok(hob_runtime_create(&ro, &other, &d->err), d->err);
+    assert_ok(hob_runtime_remove_session(other, "one", &d->err), d->err);
+    hob_runtime_destroy(other);
+    fill(d, "one");
+    while (tail_next(t)) assert_int_equal(tail_seq(t), 0);
+    tail_close(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serve_slab__is_what_the_events_would_be_one_by_one),
@@ -245,6 +264,9 @@ int main(void) {
             desk_teardown),
         cmocka_unit_test_setup_teardown(
             test_serve_slab__an_id_that_is_used_again_shows_its_own_events, setup, desk_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_serve_slab__a_stream_does_not_follow_another_session_of_its_id, setup,
+            desk_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
