@@ -6,6 +6,8 @@ file(GLOB styles RELATIVE ${DIR} ${DIR}/*.css)
 file(GLOB scripts RELATIVE ${DIR} ${DIR}/*.js)
 foreach(name IN LISTS styles scripts)
     file(READ ${DIR}/${name} text)
+    string(REGEX REPLACE "\n[ ]+" "\n" text "\n${text}") # what only readers of the sources need stays there
+    string(REGEX REPLACE "\n(//[^\n]*)?(\n//[^\n]*)*" "\n" text "${text}")
     if(name MATCHES "\\.css$")
         set(from "<link rel=\"stylesheet\" href=\"${name}\">")
         set(to "<style>\n${text}</style>")
