@@ -241,7 +241,7 @@ static void test_serve_slab__a_stream_does_not_follow_another_session_of_its_id(
     desk_settle(d, "one");
     assert_int_equal(desk_post(d, "{}", "/api/sessions/one/close"), 204);
     tail *t = desk_tail(d, "one", 0, "");
-    assert_true(tail_until(t, "settled"));
+    assert_true(tail_until(t, "session_closed"));
     assert_ok(hob_runtime_create(&ro, &other, &d->err), d->err);
     assert_ok(hob_runtime_remove_session(other, "one", &d->err), d->err);
     hob_runtime_destroy(other);
