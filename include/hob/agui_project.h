@@ -105,7 +105,8 @@ typedef enum hob_agui_pause {
     HOB_AGUI_PAUSE_GIVE_UP /* hob_session_cancel */
 } hob_agui_pause;
 HOB_API hob_agui_pause hob_agui_plan_pause(const hob_agui_plan *p);
-/* PROMPT: content blocks, the client's context among them. */
+/* PROMPT: content blocks, the client's context among them. ANSWER: what was said along with the answers, to steer with
+ * after them; "" = nothing. */
 HOB_API hob_str hob_agui_plan_content(const hob_agui_plan *p);
 /* PROMPT: 1 if the client goes on from an earlier place (an edit, another try): hob_session_move there first ("" = before
  * the first message). */

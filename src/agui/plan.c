@@ -303,6 +303,23 @@ static void warn_unheard(hob_agui_plan *p) {
         warn(p, "the run waits for an answer, so this was left out: say it afterwards", m.id);
 }
 
+/* What is said along with an answer, behind what the thread has. */
+static int plan_words(hob_agui_plan *p, hob_error *err) {
+    hob_plan_place at;
+    ptrdiff_t known = last_known(p, &at);
+    hob_buf b;
+    if (known < 0) {
+        warn_unheard(p);
+        return 0;
+    }
+    hob_buf_init(&b, (size_t)64 << 20);
+    if (write_prompt(p, (size_t)known + 1, &b))
+        p->content = hob_arena_dup(p->arena, hob_buf_str(&b));
+    int rc = b.err ? hob_fail(err, HOB_ETOOBIG, 0, "the prompt is too large") : 0;
+    hob_buf_finish(&b);
+    return rc;
+}
+
 static int plan(hob_agui_plan *p, const hob_page *history, const hob_page *confirmations,
                 const hob_page *pending_calls, hob_error *err) {
     size_t nasks, npending;
@@ -316,6 +333,7 @@ static int plan(hob_agui_plan *p, const hob_page *history, const hob_page *confi
     warn_strays(p, asks, nasks);
     if (nasks) {
         plan_answers(p, asks, nasks);
+        if (p->todo == HOB_AGUI_DO_ANSWER) return plan_words(p, err);
         warn_unheard(p);
         return 0;
     }
@@ -372,7 +390,8 @@ int hob_agui_plan_step(const hob_agui_plan *p, size_t i, hob_agui_step *out) {
 }
 
 hob_str hob_agui_plan_content(const hob_agui_plan *p) {
-    return p->todo == HOB_AGUI_DO_PROMPT ? p->content : HOB_STR_NULL;
+    bool says = p->todo == HOB_AGUI_DO_PROMPT || p->todo == HOB_AGUI_DO_ANSWER;
+    return says ? p->content : HOB_STR_NULL;
 }
 
 int hob_agui_plan_moves(const hob_agui_plan *p, hob_str *entry) {

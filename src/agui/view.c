@@ -154,7 +154,8 @@ static int handle(hob_agui_view *v, const hob_event *e, const hob_json *d, hob_e
 int hob_agui_view_event(hob_agui_view *v, const hob_event *e, hob_error *err) {
     if (v->ended) return 1;
     hob_arena_reset(v->scratch);
-    hob_agui_set_time(v->out, e->ts);
+    v->time = HOB_MAX(v->time, e->ts); /* what streams is sent sooner than its event is made */
+    hob_agui_set_time(v->out, v->time);
     return handle(v, e, hob_event_parse(e, v->scratch), err);
 }
 

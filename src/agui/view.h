@@ -63,6 +63,7 @@ typedef struct hob_view_model {
 
 struct hob_agui_view {
     hob_agui_session *out;
+    int64_t time;       /* of what was told last */
     hob_arena *scratch; /* of the event under way */
     hob_list answers, asks, kids;
     size_t nanswers, nasks, nkids;

@@ -133,6 +133,15 @@ static int take_steps(visit *v, hob_error *err) {
     return rc;
 }
 
+/* What was interrupted is told to those who asked for it: here the run that came instead is. */
+static void begin_at(visit *v, uint64_t seq) {
+    hob_page_destroy(v->begun);
+    hob_page_destroy(v->asked);
+    v->begun = v->asked = NULL;
+    v->was_paused = false;
+    v->last = seq - 1;
+}
+
 static int say_prompt(visit *v, hob_error *err) {
     hob_api_message m = {.receipt = HOB_RECEIPT_INIT, .content = hob_agui_plan_content(v->plan)};
     char policy[32];
@@ -146,8 +155,18 @@ static int say_prompt(visit *v, hob_error *err) {
         if (rc < 0) return rc;
     }
     int rc = hob_api_send(v->r, v->room, &m, err);
-    if (rc >= 0) hob_web_note(v->r, "run_id", hob_str_z(m.receipt.run));
-    return rc;
+    if (rc < 0) return rc;
+    hob_web_note(v->r, "run_id", hob_str_z(m.receipt.run));
+    if (m.policy == HOB_BUSY_INTERRUPT) begin_at(v, m.receipt.seq);
+    return HOB_OK;
+}
+
+/* What was said along with answers joins the run that goes on with them. */
+static int say_along(visit *v, hob_error *err) {
+    hob_api_message m = {.receipt = HOB_RECEIPT_INIT,
+                         .content = hob_agui_plan_content(v->plan),
+                         .policy = HOB_BUSY_STEER};
+    return m.content.n ? hob_api_send(v->r, v->room, &m, err) : HOB_OK;
 }
 
 /* What makes a run go on: the steps, and a word to one that is paused. */
@@ -158,6 +177,7 @@ static int go_on(visit *v, bool unpause, hob_error *err) {
     int rc = hob_room_go_on(v->room, hob_web_caller(v->r), err);
     if (rc < 0) return rc;
     rc = take_steps(v, err);
+    if (rc >= 0) rc = say_along(v, err);
     if (rc >= 0 && unpause) rc = hob_session_resume(v->s, err);
     if (rc < 0) hob_room_unbegin(v->room);
     return unpause && rc == HOB_EIDLE ? HOB_OK : rc; /* somebody else said so meanwhile */
@@ -254,9 +274,9 @@ static int snapshot_state(visit *v, hob_agui_stream *st, hob_error *err) {
 static int show_standing(visit *v, hob_agui_stream *st, hob_error *err) {
     hob_agui_view *view = hob_agui_stream_view(st);
     int rc = HOB_OK;
-    for (size_t i = 0; rc >= 0 && i < hob_page_count(v->begun); i++)
+    for (size_t i = 0; rc >= 0 && v->begun && i < hob_page_count(v->begun); i++)
         rc = hob_agui_view_began(view, hob_page_row(v->begun, i), err);
-    for (size_t i = 0; rc >= 0 && i < hob_page_count(v->asked); i++)
+    for (size_t i = 0; rc >= 0 && v->asked && i < hob_page_count(v->asked); i++)
         rc = hob_agui_view_asked(view, hob_page_row(v->asked, i), err);
     if (v->was_paused) hob_agui_view_paused(view);
     return rc;
@@ -401,7 +421,10 @@ void hob_agui_route_connect(hob_web_request *r) {
     hob_error err;
     hob_agui_stream *st = NULL;
     if (!hob_agui_agent_of(r) || !(v.in = read_input(r, filled_up(r)))) return;
-    int rc = hob_agui_find_thread(r, hob_agui_input_thread_id(v.in), v.id, &err);
+    hob_str thread = hob_agui_input_thread_id(v.in);
+    int rc = hob_agui_find_thread(r, thread, v.id, &err);
+    if (rc == HOB_ENOENT)
+        hob_fail(&err, rc, 0, "there is no thread %.*s", HOB_FMT(hob_str_first(thread, 200)));
     if (rc >= 0) rc = look_on(&v, &err);
     if (rc >= 0) rc = read_state(&v, &err);
     if (rc >= 0) rc = hob_agui_stream_create(hob_api_hub(r), v.in, encoding_of(r), &st, &err);

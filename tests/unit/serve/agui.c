@@ -106,9 +106,10 @@ static void test_serve_agui__a_second_run_is_refused_unless_it_may_interrupt(voi
     snprintf(end, sizeof end, "%s", props + strlen("'forwardedProps':{}"));
     snprintf(props, sizeof body - (size_t)(props - body),
              "'forwardedProps':{'when_busy':'interrupt'}%s", end);
-    tail *u = begin(d, "/agui/default", body);
-    types(u);
-    assert_string_equal(field(u, "type"), "RUN_FINISHED");
+    tail *u = begin(d, "/agui/default", body); /* its own run, and nothing of the other */
+    assert_string_equal(types(u), "RUN_STARTED STATE_SNAPSHOT TEXT_MESSAGE_START "
+                                  "TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END RUN_FINISHED ");
+    assert_string_equal(field(u, "outcome.type"), ""); /* all is well */
     tail_close(u);
     types(t);
     assert_string_equal(field(t, "outcome.type"), "cancelled");
@@ -226,6 +227,33 @@ static void test_serve_agui__an_approval_is_an_interrupt_that_is_resumed(void **
     assert_str(hob_test_content(&d->folder, "a.txt"), "b");
 }
 
+static void test_serve_agui__what_is_said_along_with_an_answer_is_heard(void **state) {
+    desk *d = *state;
+    char id[100], messages[1000], more[300];
+    tail *t = begin(d, "/agui/default", input("t1", "r1", SAY("u1", "write it"), NULL));
+    types(t);
+    snprintf(id, sizeof id, "%s", field(t, "outcome.interrupts.0.id"));
+    tail_close(t);
+    snprintf(messages, sizeof messages,
+             SAY("u1", "write it") ",{'id':'m4','role':'assistant','toolCalls':[{'id':'%s','type':"
+                                   "'function','function':{'name':'write','arguments':'{}'}}]}"
+                                   "," SAY("u2", "never mind"),
+             id);
+    snprintf(more, sizeof more,
+             ",'tools':[],'resume':[{'interruptId':'%s','status':'resolved','payload':{'approved':"
+             "false}}]",
+             id);
+    t = begin(d, "/agui/default", input("t1", "r2", messages, more));
+    types(t);
+    assert_string_equal(field(t, "type"), "RUN_FINISHED");
+    tail_close(t);
+    t = begin(d, "/agui/default/connect", input("t1", "r3", "", NULL));
+    assert_true(tail_next(t) && tail_next(t));
+    if (hob_str_find(tail_data(t), HOB_STR("never mind")) < 0)
+        fail_msg("%.*s", HOB_FMT(tail_data(t)));
+    tail_close(t);
+}
+
 static const char colour_tool[] =
     ",'tools':[{'name':'pick_colour','description':'asks','parameters':{'type':'object',"
     "'properties':{'of':{'type':'string'}}}}]";
@@ -308,6 +336,7 @@ int main(void) {
         T(looking_on_opens_nothing),
         T(a_thread_id_is_enough_to_connect),
         T(an_approval_is_an_interrupt_that_is_resumed),
+        T(what_is_said_along_with_an_answer_is_heard),
         T(a_tool_of_the_client_is_answered_in_the_next_input),
         T(a_result_that_comes_during_a_run_is_refused),
         T(a_tool_that_says_too_much_is_refused),
