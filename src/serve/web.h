@@ -159,8 +159,8 @@ struct hob_conn {
     hob_chunked chunked;
     hob_web_request *request;
     const hob_caller *caller; /* who spoke here last; a reference. NULL = nobody with a token */
-    hob_buf out, content; /* what is going out, one after the other */
-    size_t sent;          /* of both */
+    hob_buf out, content;     /* what is going out, one after the other */
+    size_t sent;              /* of both */
     bool keep_alive, framed /* chunks */, eof;
     char peer[64];
 };
