@@ -50,7 +50,8 @@ set_source_files_properties(${HOB_CONSOLE_SOURCE} PROPERTIES
 # hob_add_objects(NAME): all of the library, compiled once.
 # What waits for files, editors and people is made small instead of fast.
 set(HOB_SMALL_SOURCES ${HOB_CORE_SOURCES})
-list(FILTER HOB_SMALL_SOURCES INCLUDE REGEX "/src/(acp|config)/")
+list(FILTER HOB_SMALL_SOURCES INCLUDE REGEX "/src/(acp/|config/|serve/(api|agui|hub|names|openapi|tokens)|agui/(input|plan)|\
+session/(artifact|copy|definitions|export|import|memory|place|remove|rewind|search|share|skill|stored|subagent|telemetry))")
 if(CMAKE_BUILD_TYPE STREQUAL RelWithDebInfo)
     set_source_files_properties(${HOB_SMALL_SOURCES} PROPERTIES COMPILE_OPTIONS -Os)
 endif()
