@@ -179,7 +179,7 @@ static int go_on(visit *v, bool unpause, hob_error *err) {
     rc = take_steps(v, err);
     if (rc >= 0) rc = say_along(v, err);
     if (rc >= 0 && unpause) rc = hob_session_resume(v->s, err);
-    if (rc < 0) hob_room_unbegin(v->room);
+    hob_room_begun(v->room, rc);
     return unpause && rc == HOB_EIDLE ? HOB_OK : rc; /* somebody else said so meanwhile */
 }
 
@@ -217,7 +217,7 @@ static int act(visit *v, hob_error *err) {
         if (rc < 0) return rc;
         rc = take_steps(v, err);
         if (rc >= 0) rc = say_prompt(v, err);
-        if (rc < 0) hob_room_unbegin(v->room);
+        hob_room_begun(v->room, rc);
         return rc;
     case HOB_AGUI_DO_UPDATE:
     case HOB_AGUI_DO_ANSWER: return go_on(v, false, err);

@@ -130,8 +130,7 @@ void hob_api_approve(hob_web_request *r) {
     hob_room *room = hob_api_open(r);
     if (!room) return;
     int rc = hob_room_go_on(room, hob_web_caller(r), &err);
-    if (rc >= 0) rc = say(hob_room_session(room), call, &x, &err);
-    if (rc < 0) hob_room_unbegin(room);
+    if (rc >= 0) hob_room_begun(room, rc = say(hob_room_session(room), call, &x, &err));
     hob_hub_leave(room);
     if (rc < 0)
         answer_conflict(r, rc, &err);
@@ -189,7 +188,7 @@ void hob_api_call_result(hob_web_request *r) {
     int rc = hob_room_go_on(room, hob_web_caller(r), &err);
     if (rc >= 0) {
         rc = hob_session_tool_update(hob_room_session(room), call, what, content, &err);
-        if (rc < 0 || what == HOB_UPDATE_PROGRESS) hob_room_unbegin(room);
+        hob_room_begun(room, what == HOB_UPDATE_PROGRESS ? HOB_EIDLE : rc);
     }
     hob_hub_leave(room);
     if (rc < 0)

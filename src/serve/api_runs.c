@@ -163,7 +163,7 @@ void hob_api_run_resume(hob_web_request *r) {
         int rc = hob_room_go_on(room, hob_web_caller(r), &err);
         if (rc >= 0) {
             rc = hob_session_resume(hob_room_session(room), &err);
-            if (rc < 0) hob_room_unbegin(room);
+            hob_room_begun(room, rc);
         }
         if (rc < 0)
             hob_web_fail_hob(r, rc, &err);

@@ -134,7 +134,7 @@ int hob_api_send(hob_web_request *r, hob_room *room, hob_api_message *m, hob_err
     m->payer = hob_web_caller(r)->name;
     rc = hob_session_set_traceparent(m->s, hob_web_traced(r), err);
     if (rc >= 0) rc = deliver(r, m, err);
-    if (rc < 0) hob_room_unbegin(room);
+    hob_room_begun(room, rc);
     return rc;
 }
 
@@ -171,7 +171,7 @@ static void send_while_busy(hob_web_request *r, hob_send how) {
         m.s = hob_room_session(room);
         m.payer = hob_web_caller(r)->name;
         int rc = hob_room_begin(room, hob_web_caller(r), &err);
-        if (rc >= 0 && (rc = send_as(&m, how, &err)) < 0) hob_room_unbegin(room);
+        if (rc >= 0) hob_room_begun(room, rc = send_as(&m, how, &err));
         finish_message(r, room, &m, rc, &err);
     }
     hob_hub_leave(room);

@@ -15,6 +15,7 @@
 struct hob_caller_use {
     atomic_int refs;
     _Atomic int64_t taken[HOB_QUOTA_COUNT];
+    _Atomic int64_t runs; /* that began */
     /* Requests: a bucket that fills with per_minute a minute. Server's thread only. */
     int64_t filled_at;
     double level; /* requests that may come at once */
@@ -358,6 +359,17 @@ void hob_callers_spend(hob_callers *c, hob_str name, int64_t tokens, int64_t mic
     if (u) atomic_fetch_add(&u->taken[HOB_QUOTA_TOKENS], tokens);
     if (u) atomic_fetch_add(&u->taken[HOB_QUOTA_COST], micro_usd);
     pthread_mutex_unlock(&c->lock);
+}
+
+void hob_callers_count_run(hob_callers *c, hob_str name) {
+    pthread_mutex_lock(&c->lock);
+    struct hob_caller_use *u = hob_map_get(c->uses, name);
+    if (u) atomic_fetch_add(&u->runs, 1);
+    pthread_mutex_unlock(&c->lock);
+}
+
+int64_t hob_caller_runs(const hob_caller *c) {
+    return atomic_load(&c->use->runs);
 }
 
 size_t hob_callers_count(hob_callers *c) {

@@ -37,6 +37,9 @@ const hob_caller *hob_callers_named(hob_callers *c, hob_str name);
 /* What somebody with this name spent: it is spent, also over a limit. A name that nobody had since the start: nothing.
  * [any], never blocks for long */
 void hob_callers_spend(hob_callers *c, hob_str name, int64_t tokens, int64_t micro_usd);
+/* A run began for who has this name; how many did, since the start. [any] */
+void hob_callers_count_run(hob_callers *c, hob_str name);
+int64_t hob_caller_runs(const hob_caller *c);
 size_t hob_callers_count(hob_callers *c);
 /* Its row was removed or says something else now. [any] */
 bool hob_caller_gone(const hob_caller *c);

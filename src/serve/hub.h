@@ -59,8 +59,8 @@ int hob_room_begin(hob_room *room, const hob_caller *c, hob_error *err);
 /* The same for work that goes on, by an approval, a result or a resume: it is and stays the work of who began it, who is
  * asked to pay; `c`, if nobody did or they are gone. */
 int hob_room_go_on(hob_room *room, const hob_caller *c, hob_error *err);
-/* The work did not begin after all. */
-void hob_room_unbegin(hob_room *room);
+/* After each of the two that succeeded: the work began, or did not after all (`rc` is negative). */
+void hob_room_begun(hob_room *room, int rc);
 
 /* What was shown of a session that is open here, if nothing happened since; a heap copy, or NULL. Never blocks. */
 char *hob_hub_shown(hob_hub *h, const hob_caller *c, hob_str id);

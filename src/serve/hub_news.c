@@ -8,7 +8,9 @@
 
 #include "serve/callers.h"
 #include "serve/feed.h"
+#include "serve/web.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 void hob_room_settled(hob_room *room) {
@@ -45,16 +47,79 @@ static void adopt(hob_room *room, const hob_event *e) {
     if (room->payer) hob_caller_give(room->payer, HOB_QUOTA_RUNS, -1);
 }
 
+/* ---- queued work whose payer has nothing left ------------------------------------------------------------------ */
+
+typedef struct unpaid {
+    hob_errand errand;
+    hob_room *room;
+    char run[64], payer[160];
+} unpaid;
+
+/* Unless it is over, and somebody else's is under way. */
+static void stop_run(hob_errand *e) {
+    unpaid *u = HOB_CONTAINER(e, unpaid, errand);
+    hob_page *info;
+    hob_error err;
+    char run[64] = "";
+    int rc = hob_session_info(u->room->s, &info, &err);
+    if (rc >= 0) {
+        hob_json_field(hob_page_row(info, 0), "run_id", run, sizeof run);
+        hob_page_destroy(info);
+        if (strcmp(run, u->run) != 0) return;
+        rc = hob_session_cancel(u->room->s, HOB_QUEUED_RETURN, &err);
+    }
+    hob_web_log(e->hub->server->web, "warn",
+                "session %s: what '%s' may spend is used up: its run %s was %s%s", u->room->id,
+                u->payer, u->run, rc < 0 ? "not stopped: " : "stopped",
+                rc < 0 ? err.message : ", and what was queued went back");
+}
+
+static void stopped_run(hob_errand *e) {
+    unpaid *u = HOB_CONTAINER(e, unpaid, errand);
+    hob_hub_leave(u->room);
+    hob_free(u);
+}
+
+static bool spent(const hob_caller *c, hob_quota q) {
+    return c->limits[q] && hob_caller_taken(c, q) >= c->limits[q];
+}
+
+/* A run that began now was admitted when it was queued: what came between may have taken the rest. */
+static void stop_unpaid(hob_room *room, const hob_event *e) {
+    hob_callers *callers = room->hub->server->callers;
+    char payer[160] = "";
+    if (hob_event_field(e, "payer", payer, sizeof payer) <= 0) return;
+    const hob_caller *c = hob_callers_named(callers, hob_str_z(payer));
+    bool stop = c && (spent(c, HOB_QUOTA_TOKENS) || spent(c, HOB_QUOTA_COST));
+    hob_caller_unref(c);
+    hob_callers_count_run(callers, hob_str_z(payer));
+    if (!stop || room->state != HOB_ROOM_OPEN) return;
+    unpaid *u = HOB_NEW(unpaid);
+    u->errand = (hob_errand){.run = stop_run, .done = stopped_run};
+    u->room = room;
+    snprintf(u->run, sizeof u->run, "%.*s", HOB_FMT(hob_event_run(e)));
+    snprintf(u->payer, sizeof u->payer, "%s", payer);
+    room->users++;
+    hob_hub_send(room->hub, &u->errand);
+}
+
 static void note(hob_room *room, const hob_event *e) {
     room->news++;
     switch (hob_event_type_of(e)) {
     case HOB_EVENT_RUN_STARTED:
         room->busy = true;
+        room->over = false;
         adopt(room, e);
+        stop_unpaid(room, e);
         break;
+    case HOB_EVENT_FOLLOW_UP_QUEUED: room->queued++; break;
+    case HOB_EVENT_FOLLOW_UP_DELIVERED: room->queued -= room->queued > 0; break;
+    case HOB_EVENT_QUEUE_RETURNED: room->queued = 0; break;
     case HOB_EVENT_SETTLED:
         room->busy = false;
-        hob_room_settled(room);
+        room->queued = 0;
+        room->over = room->beginning > 0;
+        if (!room->over) hob_room_settled(room);
         break;
     default: break; /* the other events are nothing to the hub */
     }
@@ -102,8 +167,17 @@ void hob_hub_on_event(hob_event *e, void *hub) {
 
 /* ---- the beginning of work ------------------------------------------------------------------------------------- */
 
-static int check_left(const hob_caller *c, hob_quota q, const char *what, hob_error *err) {
-    if (!c->limits[q] || hob_caller_taken(c, q) < c->limits[q]) return HOB_OK;
+/* What waits in the session counts as much as a run of this caller took up to now. */
+static int check_left(const hob_room *room, const hob_caller *c, hob_quota q, hob_error *err) {
+    const char *what = q == HOB_QUOTA_TOKENS ? "tokens" : "dollars";
+    int64_t taken = hob_caller_taken(c, q), runs = hob_caller_runs(c);
+    int64_t queued = runs ? taken / runs * (int64_t)room->queued : 0;
+    if (!c->limits[q] || taken + queued < c->limits[q]) return HOB_OK;
+    if (taken < c->limits[q])
+        return hob_fail(err, HOB_ELIMIT, 0,
+                        "the %s that '%.*s' may spend are used up by the %zu messages that wait "
+                        "in this session: nothing is added to them",
+                        what, HOB_FMT(c->name), room->queued);
     return hob_fail(err, HOB_ELIMIT, 0,
                     "the %s that '%.*s' may spend are used up: nothing new begins; what is under "
                     "way can be cancelled",
@@ -112,13 +186,14 @@ static int check_left(const hob_caller *c, hob_quota q, const char *what, hob_er
 
 static int take_run(hob_room *room, const hob_caller *c, hob_error *err) {
     hob_hub *h = room->hub;
-    int rc = check_left(c, HOB_QUOTA_TOKENS, "tokens", err);
-    if (rc >= 0) rc = check_left(c, HOB_QUOTA_COST, "dollars", err);
     pthread_mutex_lock(&h->lock);
+    int rc = check_left(room, c, HOB_QUOTA_TOKENS, err);
+    if (rc >= 0) rc = check_left(room, c, HOB_QUOTA_COST, err);
     if (rc >= 0 && !room->payer) {
         rc = hob_caller_take(c, HOB_QUOTA_RUNS, 1, err);
         if (rc >= 0) room->payer = hob_caller_ref(c);
     }
+    if (rc >= 0) room->beginning++;
     pthread_mutex_unlock(&h->lock);
     return rc;
 }
@@ -134,7 +209,7 @@ int hob_room_begin(hob_room *room, const hob_caller *c, hob_error *err) {
     pthread_mutex_lock(&h->lock);
     if (rc >= 0) room->marked = true;
     pthread_mutex_unlock(&h->lock);
-    if (rc < 0) hob_room_unbegin(room);
+    if (rc < 0) hob_room_begun(room, rc);
     return rc;
 }
 
@@ -154,9 +229,9 @@ int hob_room_go_on(hob_room *room, const hob_caller *c, hob_error *err) {
     return rc;
 }
 
-void hob_room_unbegin(hob_room *room) {
+void hob_room_begun(hob_room *room, int rc) {
     pthread_mutex_lock(&room->hub->lock);
-    if (!room->busy) hob_room_settled(room);
+    if (!--room->beginning && !room->busy && (rc < 0 || room->over)) hob_room_settled(room);
     pthread_mutex_unlock(&room->hub->lock);
 }
 

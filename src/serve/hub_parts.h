@@ -35,6 +35,9 @@ struct hob_room {
     int64_t used_ms;         /* monotonic */
     const hob_caller *payer; /* whose quota of runs is taken; NULL = nobody's */
     bool busy;               /* by what its log says: a run is under way */
+    unsigned beginning;      /* requests between hob_room_begin and hob_room_begun */
+    bool over;     /* meanwhile it settled: the last of them gives back what the run took */
+    size_t queued; /* follow-ups that wait */
     bool marked;
     char mode[16]; /* permission mode */
     uint64_t news; /* events that became durable since it is open */

@@ -2,6 +2,8 @@
  * Who pays: every answer of a model is charged to who began the work, whoever lets it go on, and a caller that has
  * spent what it may spend begins nothing any more.
  */
+#include "serve/callers.h"
+#include "serve/hub.h"
 #include "support/check.h"
 #include "support/desk.h"
 
@@ -25,7 +27,7 @@ static const char script[] =
     "{'when':{'user':'hang'},'reply':[{'text':'so far'},{'wait':true}]},"
     "{'when':{'user':'give','step':1},'reply':[{'tool':'task','args':{'agent':'general','prompt':'hi'}}]},"
     "{'when':{'user':'pass on','step':1},'reply':[{'tool':'task','args':{'agent':'general','prompt':'write'}}]},"
-    "{'when':{'user':'work','step':1},'reply':[{'text':'so'},{'delay_ms':200},"
+    "{'when':{'user':'work','step':1},'reply':[{'text':'so'},{'delay_ms':600},"
     "{'tool':'read','args':{'path':'script.json'}}]}],"
     "'otherwise':[{'text':'hello there'}]}";
 
@@ -48,6 +50,13 @@ static int setup(void **state) {
 static int setup_poor(void **state) { /* one answer, and all is spent */
     desk *d = hob_alloc(sizeof *d);
     begin(d, 10);
+    *state = d;
+    return 0;
+}
+
+static int setup_some(void **state) {
+    desk *d = hob_alloc(sizeof *d);
+    begin(d, 60);
     *state = d;
     return 0;
 }
@@ -269,6 +278,84 @@ static void test_serve_quota__nor_does_what_is_paused(void **state) {
     await_field(d, "one", "live.paused", "true");
 }
 
+/* ---- what was queued ------------------------------------------------------------------------------------------------- */
+
+static bool has_event(desk *d, const char *id, const char *type) {
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "\"type\":\"%s\"", type);
+    expect(d, desk_get(d, "/api/sessions/%s/events?limit=1000", id), 200);
+    return strstr(hob_buf_z(&d->c.body), wanted) != NULL;
+}
+
+/* They were admitted while there was something left. The first would hang, and it does not. */
+static void test_serve_quota__what_was_queued_does_not_begin(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hang");
+    expect(d, desk_post(d, "{'text':'hang'}", "/api/sessions/one/follow_up"), 202);
+    for (int i = 0; i < 5; i++)
+        expect(d, desk_post(d, "{'text':'hi'}", "/api/sessions/one/follow_up"), 202);
+    spend_all(d);
+    expect(d, desk_post(d, "{'queue':'keep'}", "/api/sessions/one/cancel"), 204);
+    await_field(d, "one", "live.running", "false");
+    d->c.token = BOB;
+    desk_prompt(d, "one", "hi"); /* and then it would be their turn */
+    await_field(d, "one", "live.follow_ups.0", "");
+    await_field(d, "one", "live.running", "false");
+    d->c.token = ANN;
+    assert_true(has_event(d, "one", "queue_returned"));
+    assert_true(used(d, ANN, "tokens") <=
+                30); /* the last: a call that had begun when it was stopped */
+    assert_int_equal(used(d, BOB, "tokens"), 10);
+    assert_int_equal(used(d, ANN, "runs"), 0);
+}
+
+static void test_serve_quota__what_waits_counts(void **state) {
+    desk *d = *state;
+    int said = 0;
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hi"); /* 10 of 60 */
+    desk_settle(d, "one");
+    desk_prompt(d, "one", "hang"); /* the second run: 5 each */
+    await_field(d, "one", "live.running", "true");
+    while (said < 30 && desk_post(d, "{'text':'hi'}", "/api/sessions/one/follow_up") == 202) said++;
+    assert_int_equal(said, 10);
+    assert_string_equal(client_field(&d->c, "error.code"), "HOB_ELIMIT");
+    assert_non_null(strstr(client_field(&d->c, "error.message"), "10 messages that wait"));
+    expect(d, desk_post(d, "{'queue':'drop'}", "/api/sessions/one/cancel"), 204);
+    desk_settle(d, "one");
+}
+
+/* A request that comes to nothing takes nothing from one that is about to begin. */
+static void test_serve_quota__runs_are_given_back_by_who_took_them_last(void **state) {
+    desk *d = *state;
+    hob_room *one, *two;
+    hob_error err;
+    desk_session(d, "one");
+    desk_session(d, "two");
+    hob_hub *hub = d->server->hub;
+    const hob_caller *ann = hob_callers_named(d->server->callers, HOB_STR("ann"));
+    expect(d, desk_get(d, "/api/sessions/one"), 200);
+    char id[2][160];
+    snprintf(id[0], sizeof id[0], "%s", client_field(&d->c, "id"));
+    expect(d, desk_get(d, "/api/sessions/two"), 200);
+    snprintf(id[1], sizeof id[1], "%s", client_field(&d->c, "id"));
+    assert_ok(hob_hub_open(hub, ann, hob_str_z(id[0]), &one, &err), err);
+    assert_ok(hob_hub_open(hub, ann, hob_str_z(id[1]), &two, &err), err);
+    assert_ok(hob_room_begin(one, ann, &err), err);
+    assert_ok(hob_room_go_on(one, ann, &err), err);
+    hob_room_begun(one, HOB_ENOENT);
+    assert_int_equal(hob_caller_taken(ann, HOB_QUOTA_RUNS), 1);
+    assert_int_equal(hob_room_begin(two, ann, &err), HOB_OK);
+    assert_int_equal(hob_caller_taken(ann, HOB_QUOTA_RUNS), 2);
+    hob_room_begun(two, HOB_EBUSY);
+    hob_room_begun(one, HOB_EBUSY);
+    assert_int_equal(hob_caller_taken(ann, HOB_QUOTA_RUNS), 0);
+    hob_hub_leave(one);
+    hob_hub_leave(two);
+    hob_caller_unref(ann);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_quota__##name, setup, teardown)
 #define POOR(name) cmocka_unit_test_setup_teardown(test_serve_quota__##name, setup_poor, teardown)
 
@@ -286,6 +373,9 @@ int main(void) {
         POOR(nor_is_a_word_added_to_what_runs),
         POOR(what_waits_does_not_go_on),
         POOR(nor_does_what_is_paused),
+        POOR(what_was_queued_does_not_begin),
+        cmocka_unit_test_setup_teardown(test_serve_quota__what_waits_counts, setup_some, teardown),
+        T(runs_are_given_back_by_who_took_them_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
