@@ -22,7 +22,8 @@ extern "C" {
 #define HOB_EVENTS(X)                                                                              \
     X(SESSION_OPENED, session_opened, 1, "The session was created.",                               \
       "cwd, version, model?, thinking?, permission_mode?, system_prompt?, agent?, limits?{}, "     \
-      "app_name?, user_id?, forked_from?{session, seq}, parent?{session, call?, agent, depth}")    \
+      "app_name?, user_id?, forked_from?{session, seq}, parent?{session, call?, agent, depth}, "   \
+      "key?")                                                                                      \
     X(CONFIG_CHANGED, config_changed, 1, "A setting that matters for later runs changed.",         \
       "model?, thinking?, system_prompt?, permission_mode?, agent?, title?, limits?{}")            \
     X(RUN_STARTED, run_started, 1, "A run began. Continuing an interrupted run names it.",         \

@@ -100,6 +100,8 @@ typedef struct hob_session_opts {
     const struct hob_backend_ops
         *backend; /* who does the work of the built-in tools (hob/ext/backend.h); NULL = hob */
     void *backend_user;
+    const char
+        *key; /* NEW: by which the host knows it again, at most 128 bytes; in session_opened */
 } hob_session_opts;
 #define HOB_SESSION_OPTS_INIT                                                                      \
     { .size = sizeof(hob_session_opts) }

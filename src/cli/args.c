@@ -38,6 +38,14 @@ static const hob_opt *find_name(hob_opts t, hob_str name) {
     return NULL;
 }
 
+/* What other programs call it. */
+static const char *translated(hob_opts t, hob_str word) {
+    static const char *const others[] = {"port", "host", "bind", "address"};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(others); i++)
+        if (hob_str_eqz(word, others[i]) && find_name(t, HOB_STR("listen"))) return "listen";
+    return NULL;
+}
+
 /* The nearest name; a word that a name begins with ("perm") counts as near. */
 static const char *nearest(hob_opts t, hob_str word) {
     const char *names[MAX_NAMES], *begins = NULL;
@@ -56,7 +64,8 @@ static int unknown(hob_opts t, const char *arg, hob_error *err) {
     while (word.n && *word.p == '-') word = hob_str_skip(word, 1);
     ptrdiff_t equals = hob_str_chr(word, '=');
     if (equals > 0) word = hob_str_first(word, (size_t)equals);
-    const char *near = nearest(t, word);
+    const char *near = translated(t, word);
+    if (!near) near = nearest(t, word);
     if (near)
         return hob_fail(err, HOB_EINVAL, 0, "unknown option %.100s; did you mean --%s?", arg, near);
     return hob_fail(err, HOB_EINVAL, 0,

@@ -95,7 +95,8 @@ static void let_signals_kill(const sigset_t *set) {
 
 static void reload(hob_cli *cli, hob_server *server) {
     hob_error err;
-    if (hob_server_reload(server, &err) < 0) hob_tell_error(cli, &err);
+    if (hob_server_reload(server, &err) < 0)
+        hob_tell_errorf(cli, "%s; the callers stay as they were", err.message);
 }
 
 static void serve_until_stopped(hob_cli *cli, hob_server *server, const sigset_t *set) {
@@ -126,6 +127,17 @@ static int set_model(hob_cli *cli, const char *model, hob_error *err) {
     hob_json_quote(&json, hob_str_z(model));
     int r = hob_config_set(cli->config, "model", hob_buf_str(&json), HOB_ORIGIN_FLAG, err);
     hob_buf_finish(&json);
+    return r;
+}
+
+/* What cannot be used is said now, not to the first who comes. */
+static int try_model(hob_cli *cli, const char *model, hob_error *err) {
+    hob_session_opts o = HOB_SESSION_OPTS_INIT;
+    hob_session *s;
+    if (!model) return HOB_OK;
+    o.flags = HOB_SESSION_IN_MEMORY;
+    int r = hob_session_create(cli->rt, &o, &s, err);
+    if (r >= 0) hob_session_detach(s);
     return r;
 }
 
@@ -162,6 +174,7 @@ static int serve(hob_cli *cli, const serve_opts *o, hob_error *err) {
     char url[300];
     raise_file_limit();
     int r = start(cli, o, &token, err);
+    if (r >= 0) r = try_model(cli, o->model, err);
     if (r >= 0)
         r = hob_cli_definitions_open(cli, o->trust || hob_cli_trusts(cli), &definitions, err);
     if (r < 0) return r;

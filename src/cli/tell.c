@@ -39,9 +39,12 @@ static void add_hint(hob_buf *b, const char *text) {
     } hints[] = {
         {"it counts once you trust this folder", "--trust, for one run"},
         {"is of a folder that is not trusted", "look at it, then give --trust"},
-        {"is in use, perhaps by another server", "--listen 127.0.0.1:0 takes any free port"},
+        {"is in use, perhaps by another server", "--listen 127.0.0.1:0: any free port"},
         {"and there is no TLS here", "--insecure, if it is meant"},
         {"one that is not in the list of models", "hob models"},
+        {"no model is chosen, and no provider has a key",
+         "set ANTHROPIC_API_KEY or OPENAI_API_KEY, name a model with -m, or try \"hob demo\", which "
+         "needs none"},
         {"there is no session of ", NULL},
         {"there is no session ", "`hob sessions list` shows them"},
         {"there is no run ", "`hob runs list` shows them"},

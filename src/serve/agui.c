@@ -53,7 +53,8 @@ static hob_agui_input *read_input(hob_web_request *r, hob_str text) {
     hob_error err;
     int rc = hob_agui_input_parse(text, &in, &err);
     if (rc >= 0) return in;
-    hob_web_fail(r, rc == HOB_ETOOBIG ? 413 : 400, hob_error_name(rc), "%s", err.message);
+    bool large = rc == HOB_ETOOBIG;
+    hob_web_fail(r, large ? 413 : 400, large ? "too_large" : "bad_request", "%s", err.message);
     return NULL;
 }
 

@@ -27,7 +27,8 @@ const char *hob_agui_agent_of(hob_web_request *r) {
     const hob_definitions *d = hob_web_server(r)->definitions;
     if (hob_str_eqz(name, "default") || hob_str_eqz(name, "hob")) return "";
     if (d && hob_definitions_find(d, HOB_DEFINITION_AGENT, name)) return hob_api_z(r, name);
-    hob_web_fail(r, 404, "HOB_ENOENT", "there is no agent %.*s: GET /api/agents names them",
+    hob_web_fail(r, 404, "not_found",
+                 "there is no agent %.*s: default is hob itself, GET /api/agents names the others",
                  HOB_FMT(name));
     return NULL;
 }

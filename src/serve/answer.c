@@ -160,44 +160,48 @@ void hob_web_fail(hob_web_request *r, int status, const char *code, const char *
     fail_with(r, status, code, message);
 }
 
-static int status_of(int rc) {
-    switch (rc) {
-    case HOB_EINVAL:
-    case HOB_EPARSE: return 400;
-    case HOB_EACCES:
-    case HOB_EREFUSED: return 403;
-    case HOB_ENOENT: return 404;
-    case HOB_EBUSY:
-    case HOB_EEXIST:
-    case HOB_EIDLE:
-    case HOB_EAMBIGUOUS:
-    case HOB_ECANCELLED:
-    case HOB_EFENCED: return 409;
-    case HOB_ETOOBIG: return 413;
-    case HOB_EAUTH:
-    case HOB_ECONFIG:
-    case HOB_EVERSION:
-    case HOB_EAGENT:
-    case HOB_EDEPTH: return 422;
-    case HOB_ELIMIT:
-    case HOB_ERATE: return 429;
-    case HOB_ENOSYS: return 501;
-    case HOB_ENET:
-    case HOB_EPROTO:
-    case HOB_EOVERLOAD: return 502;
-    case HOB_EAGAIN:
-    case HOB_ECLOSED: return 503;
-    case HOB_ETIMEDOUT: return 504;
-    }
-    return 500;
-}
+/* What callers of the library know as HOB_E…, in the words of http-api.md. What is not here is `internal`. */
+static const struct {
+    int rc, status;
+    const char *word;
+} failures[] = {
+    {HOB_EINVAL, 400, "bad_request"},
+    {HOB_EPARSE, 400, "bad_request"},
+    {HOB_EACCES, 403, "forbidden"},
+    {HOB_EREFUSED, 403, "refused"},
+    {HOB_ENOENT, 404, "not_found"},
+    {HOB_EBUSY, 409, "busy"},
+    {HOB_EEXIST, 409, "exists"},
+    {HOB_EIDLE, 409, "idle"},
+    {HOB_EAMBIGUOUS, 409, "ambiguous"},
+    {HOB_ECANCELLED, 409, "cancelled"},
+    {HOB_EFENCED, 409, "taken_over"},
+    {HOB_ETOOBIG, 413, "too_large"},
+    {HOB_EAUTH, 422, "no_credentials"},
+    {HOB_ECONFIG, 422, "configuration"},
+    {HOB_EVERSION, 422, "newer_version"},
+    {HOB_EAGENT, 422, "agent_failed"},
+    {HOB_EDEPTH, 422, "too_deep"},
+    {HOB_ELIMIT, 429, "limit"},
+    {HOB_ERATE, 429, "rate_limited"},
+    {HOB_ENOSYS, 501, "not_implemented"},
+    {HOB_ENET, 502, "provider_unreachable"},
+    {HOB_EPROTO, 502, "provider_failed"},
+    {HOB_EOVERLOAD, 502, "provider_overloaded"},
+    {HOB_EAGAIN, 503, "try_again"},
+    {HOB_ECLOSED, 503, "try_again"},
+    {HOB_ETIMEDOUT, 504, "timeout"},
+    {HOB_ESTORE, 500, "store_failed"},
+    {HOB_OK, 500, "internal"},
+};
 
 void hob_web_fail_hob(hob_web_request *r, int rc, const hob_error *err) {
-    int status = status_of(rc);
+    size_t i = 0;
     const char *message = err && err->message[0] ? err->message : hob_error_text(rc);
     if (r->answered) return;
-    if (status == 503) hob_web_answer_header(r, "Retry-After", HOB_STR("2"));
-    fail_with(r, status, hob_error_name(rc), message);
+    while (failures[i].rc != rc && failures[i].rc != HOB_OK) i++;
+    if (failures[i].status == 503) hob_web_answer_header(r, "Retry-After", HOB_STR("2"));
+    fail_with(r, failures[i].status, failures[i].word, message);
 }
 
 /* ---- the head ------------------------------------------------------------------------------------------- */

@@ -79,6 +79,9 @@ typedef struct hob_api_message {
 int hob_api_send(hob_web_request *r, hob_room *room, hob_api_message *m, hob_error *err);
 /* A policy by its name (NULL: as it is); false: there is none, which was answered. */
 bool hob_api_when_busy(hob_web_request *r, hob_str word, hob_when_busy *out);
+/* What stands for the request's Idempotency-Key; "" = it has none. False: answered. */
+bool hob_api_key(hob_web_request *r, char out[HOB_KEY_SIZE]);
+void hob_api_fail_reused(hob_web_request *r); /* 422: the key was another request's */
 void hob_api_prompt(hob_web_request *r);
 void hob_api_steer(hob_web_request *r);
 void hob_api_follow_up(hob_web_request *r);

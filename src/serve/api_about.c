@@ -2,6 +2,7 @@
  * api_about.c - what the server is to this caller, and what took how long in a session.
  */
 #include "serve/api.h"
+#include "serve/callers.h"
 
 static void write_rights(hob_jsonw *w, const hob_caller *c) {
     hob_jsonw_key(w, "rights");
@@ -12,20 +13,27 @@ static void write_rights(hob_jsonw *w, const hob_caller *c) {
 }
 
 /* {"tokens":{"used":…,"limit":…},…}: what there is a limit of. */
+static void write_limit(hob_jsonw *w, const char *name, double used, double limit) {
+    hob_jsonw_key(w, name);
+    hob_jsonw_object(w);
+    hob_jsonw_key(w, "used");
+    hob_jsonw_double(w, used);
+    hob_jsonw_key(w, "limit");
+    hob_jsonw_double(w, limit);
+    hob_jsonw_object_end(w);
+}
+
 static void write_limits(hob_jsonw *w, const hob_caller *c) {
     hob_jsonw_key(w, "limits");
     hob_jsonw_object(w);
     for (hob_quota q = 0; q < HOB_QUOTA_COUNT; q++) {
         double unit = (double)hob_quota_unit(q);
         if (!c->limits[q]) continue;
-        hob_jsonw_key(w, hob_quota_name(q));
-        hob_jsonw_object(w);
-        hob_jsonw_key(w, "used");
-        hob_jsonw_double(w, (double)hob_caller_taken(c, q) / unit);
-        hob_jsonw_key(w, "limit");
-        hob_jsonw_double(w, (double)c->limits[q] / unit);
-        hob_jsonw_object_end(w);
+        write_limit(w, hob_quota_name(q), (double)hob_caller_taken(c, q) / unit,
+                    (double)c->limits[q] / unit);
     }
+    if (c->per_minute)
+        write_limit(w, "per_minute", (double)hob_caller_rated(c), (double)c->per_minute);
     hob_jsonw_object_end(w);
 }
 

@@ -31,9 +31,34 @@ void hob_api_artifacts(hob_web_request *r) {
     hob_api_conclude(r, rc, "artifacts", page, &err);
 }
 
+static bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_';
+}
+
 static hob_str name_of(hob_web_request *r) {
     hob_str name = hob_web_query(r, "name");
     return name.p ? name : hob_web_param(r, "name");
+}
+
+/* RFC 6266: the last part of the name in ASCII, and for those who know it the same as it is (RFC 8187). */
+static void add_name(hob_web_request *r, hob_str name) {
+    hob_buf b;
+    ptrdiff_t slash;
+    while ((slash = hob_str_chr(name, '/')) >= 0) name = hob_str_skip(name, (size_t)slash + 1);
+    if (hob_str_starts(name, HOB_STR("user:"))) name = hob_str_skip(name, 5);
+    hob_buf_init(&b, 16 * 1024);
+    hob_buf_addz(&b, "attachment; filename=\"");
+    for (size_t i = 0; i < name.n; i++) hob_buf_addc(&b, is_plain(name.p[i]) ? name.p[i] : '_');
+    hob_buf_addz(&b, "\"; filename*=UTF-8''");
+    for (size_t i = 0; i < name.n; i++)
+        if (is_plain(name.p[i]))
+            hob_buf_addc(&b, name.p[i]);
+        else
+            hob_buf_addf(&b, "%%%02X", (unsigned char)name.p[i]);
+    hob_web_answer_header(r, "Content-Disposition",
+                          name.n && !b.err ? hob_buf_str(&b) : HOB_STR("attachment"));
+    hob_buf_finish(&b);
 }
 
 /* Bytes that somebody made, with the type that they say they have: to be kept, never to be shown as a page of ours. */
@@ -52,7 +77,7 @@ void hob_api_artifact(hob_web_request *r) {
         hob_web_fail_hob(r, rc, &err);
         return;
     }
-    hob_web_answer_header(r, "Content-Disposition", HOB_STR("attachment"));
+    add_name(r, q.name);
     hob_web_answer(r, 200, hob_api_z(r, hob_artifact_mime(a)), hob_artifact_bytes(a));
     hob_artifact_destroy(a);
 }

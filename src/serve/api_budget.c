@@ -53,7 +53,7 @@ static bool take(hob_web_request *r, const hob_json *budget, size_t i, double *o
     }
     double ceiling = most(r, &limits[i]);
     if (!(ceiling > 0) || *out <= ceiling) return true;
-    hob_web_fail(r, 403, "HOB_EACCES", "budget.%s can be %g at most here", limits[i].name, ceiling);
+    hob_web_fail(r, 403, "forbidden", "budget.%s can be %g at most here", limits[i].name, ceiling);
     return false;
 }
 

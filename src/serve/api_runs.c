@@ -35,7 +35,7 @@ static bool find_run(hob_web_request *r, hob_page **out) {
         hob_page_destroy(*out);
         rc = HOB_ENOENT;
     }
-    hob_web_fail(r, rc == HOB_ENOENT ? 404 : 500, rc == HOB_ENOENT ? "HOB_ENOENT" : "HOB_ESTORE",
+    hob_web_fail(r, rc == HOB_ENOENT ? 404 : 500, rc == HOB_ENOENT ? "not_found" : "store_failed",
                  "there is no run %.*s in this session", HOB_FMT(run));
     return false;
 }
@@ -82,7 +82,7 @@ static bool is_current(hob_web_request *r, hob_room *room, const char *word, boo
     hob_page_destroy(info);
     *working = !strcmp(flag, "true");
     if (hob_str_eqz(hob_web_param(r, "run"), run)) return true;
-    hob_web_fail(r, 409, "HOB_EIDLE", "the run is over: run %s came after it", run);
+    hob_web_fail(r, 409, "idle", "the run is over: run %s came after it", run);
     return false;
 }
 
@@ -100,7 +100,7 @@ static void cancel(hob_web_request *r, hob_room *room) {
     if (!is_current(r, room, "running", &working)) return;
     if (!is_current(r, room, "unfinished", &left)) return;
     if (!working && !left) {
-        hob_web_fail(r, 409, "HOB_EIDLE", "the run is over");
+        hob_web_fail(r, 409, "idle", "the run is over");
         return;
     }
     int rc = hob_session_cancel(hob_room_session(room), HOB_QUEUED_RETURN, &err);

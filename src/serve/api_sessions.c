@@ -79,18 +79,22 @@ bool hob_api_show_again(hob_web_request *r) {
     return true;
 }
 
-void hob_api_show(hob_web_request *r) {
+static void show(hob_web_request *r, int status) {
     hob_page *row;
     hob_room *room = hob_api_peek(r);
     if (room) {
         hob_web_note(r, "session_id", hob_api_id(r));
-        answer_room(r, 200, room);
+        answer_room(r, status, room);
         hob_hub_leave(room);
         return;
     }
     if (!hob_api_find(r, &row)) return;
-    answer_session(r, 200, row, NULL);
+    answer_session(r, status, row, NULL);
     hob_page_destroy(row);
+}
+
+void hob_api_show(hob_web_request *r) {
+    show(r, 200);
 }
 
 /* ---- create ------------------------------------------------------------------------------------------------------ */
@@ -164,14 +168,51 @@ static int choose_id(hob_web_request *r, const char **id, hob_error *err) {
     return rc;
 }
 
+/* Its key stands in the session's first event, so that the same request again finds what it made, whatever came in
+ * between. Without a wish the id follows from the key. False: answered. */
+static bool take_key(hob_web_request *r, hob_session_opts *o, char key[HOB_KEY_SIZE]) {
+    char name[HOB_NAME_SIZE];
+    if (!hob_api_key(r, key)) return false;
+    if (!key[0]) return true;
+    o->key = key;
+    if (o->id) return true;
+    hob_name_keyed(hob_api_hub(r), hob_web_caller(r), hob_web_header(r, "idempotency-key"), name);
+    o->id = hob_api_z(r, hob_str_z(name));
+    return true;
+}
+
+/* True: this request made the session of that id before, which was answered; or another one with its key. */
+static bool made_before(hob_web_request *r, const hob_session_opts *o) {
+    char had[HOB_KEY_SIZE];
+    hob_page *row;
+    hob_str id = hob_str_z(o->id);
+    if (!o->key) return false;
+    if (hob_hub_find(hob_api_hub(r), hob_web_caller(r), id, &row, NULL) < 0) return false;
+    hob_page_destroy(row);
+    if (hob_hub_key_of(hob_api_hub(r), o->id, had, NULL) < 0) return false;
+    int rc = hob_key_compare(had, o->key);
+    if (rc == 0) return false;
+    if (rc < 0) {
+        hob_api_fail_reused(r);
+        return true;
+    }
+    hob_web_answer_header(r, "Idempotency-Replayed", HOB_STR("true"));
+    *hob_web_session(r) = hob_arena_dup(hob_web_arena(r), id);
+    show(r, 201);
+    return true;
+}
+
 void hob_api_create(hob_web_request *r) {
     const hob_json *body = hob_web_json(r);
     wishes w = {.o = HOB_SESSION_OPTS_INIT};
+    char key[HOB_KEY_SIZE];
     hob_room *room;
     hob_error err;
     if (!body || !take_wishes(r, body, &w)) return;
     int rc = choose_id(r, &w.o.id, &err);
+    if (rc >= 0 && (!take_key(r, &w.o, key) || made_before(r, &w.o))) return;
     if (rc >= 0) rc = hob_hub_make(hob_api_hub(r), hob_web_caller(r), &w.o, &room, &err);
+    if (rc == HOB_EEXIST && made_before(r, &w.o)) return; /* by one that came at the same time */
     if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);
         return;
@@ -270,8 +311,7 @@ void hob_api_delete(hob_web_request *r) {
     hob_str id = hob_api_id(r);
     if (!hob_api_is_there(r)) return;
     if (is_at_work(r)) {
-        hob_web_fail(r, 409, "HOB_EBUSY",
-                     "a run is under way: cancel it, or close the session, first");
+        hob_web_fail(r, 409, "busy", "a run is under way: cancel it, or close the session, first");
         return;
     }
     if (!let_go(r, HOB_FAREWELL_LET_GO)) return;

@@ -134,8 +134,8 @@ static void apply(hob_web_request *r, hob_session *s, const change *c) {
     int rc = c->revision < 0 ? hob_session_apply_state_delta(s, c->delta, c->removed, &err)
                              : apply_guarded(s, c, &err);
     if (rc >= 0) rc = hob_session_state(s, &now, NULL, &err);
-    if (rc == HOB_EBUSY && c->by_header) {
-        hob_web_fail(r, 412, "changed", "%s", err.message);
+    if (rc == HOB_EBUSY && c->revision >= 0) {
+        hob_web_fail(r, c->by_header ? 412 : 409, "stale", "%s", err.message);
     } else if (rc < 0) {
         hob_web_fail_hob(r, rc, &err);
     } else {

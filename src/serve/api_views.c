@@ -67,7 +67,7 @@ void hob_api_subagent_cancel(hob_web_request *r) {
     if (rc < 0)
         hob_web_fail_hob(r, rc, &err);
     else if (rc == 0)
-        hob_web_fail(r, 409, "HOB_EIDLE", "this sub-agent is not at work");
+        hob_web_fail(r, 409, "idle", "this sub-agent is not at work");
     else
         hob_web_answer(r, 204, NULL, HOB_STR_NULL);
 }

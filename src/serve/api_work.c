@@ -90,17 +90,29 @@ static void answer_before(hob_web_request *r, const hob_answer *a) {
     write_answer(r, a);
 }
 
-/* The same request again, by its key: what was answered then. True: that was done, or the key cannot be used. */
-static bool answer_again(hob_web_request *r, hob_room *room, message *m) {
+bool hob_api_key(hob_web_request *r, char out[HOB_KEY_SIZE]) {
     hob_str key = hob_web_header(r, "idempotency-key");
-    hob_answer before;
-    hob_error err;
-    if (!key.n) return false;
+    out[0] = 0;
     if (key.n > KEY_MAX) {
         hob_web_fail(r, 400, "bad_request", "Idempotency-Key has at most %d bytes", KEY_MAX);
-        return true;
+        return false;
     }
-    hob_key_make(key, hob_str_z(hob_web_route(r)->path), hob_web_body(r), m->key);
+    if (key.n) hob_key_make(key, hob_str_z(hob_web_route(r)->path), hob_web_body(r), out);
+    return true;
+}
+
+void hob_api_fail_reused(hob_web_request *r) {
+    hob_web_fail(r, 422, "idempotency_key_reused",
+                 "this Idempotency-Key was used for another request, and nothing was done now; "
+                 "send each request with a key of its own");
+}
+
+/* The same request again, by its key: what was answered then. True: that was done, or the key cannot be used. */
+static bool answer_again(hob_web_request *r, hob_room *room, message *m) {
+    hob_answer before;
+    hob_error err;
+    if (!hob_api_key(r, m->key)) return true;
+    if (!m->key[0]) return false;
     int rc = hob_room_asked(room, m->key, &before, &err);
     if (rc == 1)
         answer_before(r, &before);
@@ -108,9 +120,7 @@ static bool answer_again(hob_web_request *r, hob_room *room, message *m) {
         hob_web_fail(r, 409, "in_progress",
                      "the request with this Idempotency-Key is being answered");
     else if (rc == HOB_EEXIST)
-        hob_web_fail(r, 422, "idempotency_key_reused",
-                     "this Idempotency-Key was used for another request, and nothing was done now; "
-                     "send each request with a key of its own");
+        hob_api_fail_reused(r);
     else if (rc < 0)
         hob_web_fail_hob(r, rc, &err);
     return rc != 0;

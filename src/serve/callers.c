@@ -134,15 +134,22 @@ int64_t hob_quota_unit(hob_quota q) {
     return quotas[q].unit;
 }
 
+static const char *hint(hob_quota q) {
+    return q == HOB_QUOTA_SESSIONS
+               ? ": those that are open count; one that was used a moment ago is let go of after a "
+                 "minute, or at once by POST /api/sessions/{id}/close"
+               : "";
+}
+
 int hob_caller_take(const hob_caller *c, hob_quota q, int64_t n, hob_error *err) {
     _Atomic int64_t *taken = &c->use->taken[q];
     int64_t now = atomic_load(taken), limit = c->limits[q];
     do {
         if (limit && now + n > limit)
             return hob_fail(err, HOB_ELIMIT, 0,
-                            "the limit of %s of '%.*s' is reached (%lld of %lld)", quotas[q].name,
+                            "the limit of %s of '%.*s' is reached (%lld of %lld)%s", quotas[q].name,
                             HOB_FMT(c->name), (long long)(now / quotas[q].unit),
-                            (long long)(limit / quotas[q].unit));
+                            (long long)(limit / quotas[q].unit), hint(q));
     } while (!atomic_compare_exchange_weak(taken, &now, now + n));
     return HOB_OK;
 }
@@ -183,6 +190,10 @@ int hob_caller_rate(const hob_caller *c, int64_t now_ms) {
     if (u->level < 1) return 1 + (int)((1 - u->level) * 60 / most);
     u->level -= 1;
     return 0;
+}
+
+int64_t hob_caller_rated(const hob_caller *c) {
+    return c->per_minute - (int64_t)c->use->level;
 }
 
 /* ---- the set ------------------------------------------------------------------------------------------ */

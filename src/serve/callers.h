@@ -45,6 +45,8 @@ size_t hob_callers_count(hob_callers *c);
 bool hob_caller_gone(const hob_caller *c);
 /* May it make one more request now? 0, or after how many seconds. One thread. */
 int hob_caller_rate(const hob_caller *c, int64_t now_ms);
+int64_t hob_caller_rated(
+    const hob_caller *c); /* how many of per_minute are used; the same thread */
 
 /* Requests and connections of the callers of this name. One thread. */
 typedef struct hob_caller_turn {

@@ -283,8 +283,7 @@ static bool step_body(hob_conn *c) {
         return body_failed(c, 400, "bad_request", "the chunks of the body are broken");
     if (r->body.err)
         return body_failed(c, 413, "too_large", "the body is over the limit of this route");
-    if (hob_request_keep(r, r->body.n, &err) < 0)
-        return body_failed(c, 429, hob_error_name(HOB_ELIMIT), err.message);
+    if (hob_request_keep(r, r->body.n, &err) < 0) return body_failed(c, 429, "limit", err.message);
     bool whole = h->chunked ? c->chunked.state == HOB_CHUNK_END : r->body.n == (size_t)h->length;
     return whole ? dispatch(c) : false;
 }

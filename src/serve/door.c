@@ -9,11 +9,14 @@
  *   token            Bearer, never in the URL, where it would stand in histories and logs               401, 400
  *   right            403
  *   rate             429
+ *   query            a parameter that the route does not have                                           400
  *   type, size       JSON, or what the route takes                                                      415, 413
  */
 #include "serve/web.h"
 
 #include <stdio.h>
+
+enum { QUERIES = 8 }; /* parameters that a route has at most */
 
 /* ---- Host ----------------------------------------------------------------------------------------------- */
 
@@ -136,8 +139,9 @@ static bool answer_preflight(hob_web_request *r, const hob_buf *allow) {
     hob_web_answer_header(r, "Access-Control-Allow-Methods", hob_buf_str(allow));
     hob_web_answer_header(
         r, "Access-Control-Allow-Headers",
-        HOB_STR("Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, "
-                "Traceparent, Tracestate"));
+        HOB_STR(
+            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
+            "Traceparent, Tracestate"));
     if (hob_str_eqz(hob_web_header(r, "access-control-request-private-network"), "true"))
         hob_web_answer_header(r, "Access-Control-Allow-Private-Network", HOB_STR("true"));
     hob_web_answer_header(r, "Access-Control-Max-Age", HOB_STR("600"));
@@ -188,6 +192,33 @@ static bool no_token_in_query(hob_web_request *r) {
         "a token does not belong into the URL, where histories and logs keep it; send it as "
         "Authorization: Bearer");
     return false;
+}
+
+/* A word that is misspelt should not pass in silence; pages and probes are for whatever calls them. */
+static bool pass_query(hob_web_request *r) {
+    const char *names[QUERIES] = {NULL};
+    hob_str known = hob_str_z(r->route->query), sent = r->head->query, part, key;
+    size_t n = 0;
+    if (!r->route->right) return true;
+    for (; n < QUERIES && hob_str_split(&known, ';', &part); n++) {
+        hob_str_split(&part, ':', &key);
+        names[n] = hob_arena_dup(r->arena, key).p;
+    }
+    while (hob_str_split(&sent, '&', &part)) {
+        size_t i = 0;
+        hob_str_split(&part, '=', &key);
+        if (!key.n) continue;
+        if (!hob_web_decode(r->arena, key, true, &key)) key = HOB_STR("?");
+        while (i < n && !hob_str_eqz(key, names[i])) i++;
+        if (i < n) continue;
+        const char *near = hob_str_nearest(key, names, n);
+        hob_web_fail(r, 400, "unknown_parameter",
+                     "the query has a parameter %.*s that means "
+                     "nothing here%s%s",
+                     HOB_FMT(hob_str_first(key, 100)), near ? ": perhaps " : "", near ? near : "");
+        return false;
+    }
+    return true;
 }
 
 static bool fail_token(hob_web_request *r, bool sent) {
@@ -280,5 +311,6 @@ static bool pass_draining(hob_web_request *r) {
 
 bool hob_door_pass(hob_web_request *r) {
     return pass_host(r) && pass_origin(r) && pass_route(r) && no_token_in_query(r) &&
-           pass_token(r) && pass_rate(r) && pass_unread(r) && pass_draining(r) && pass_body(r);
+           pass_token(r) && pass_rate(r) && pass_unread(r) && pass_draining(r) && pass_query(r) &&
+           pass_body(r);
 }

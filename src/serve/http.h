@@ -94,6 +94,7 @@ typedef struct hob_route {
     const char *tag, *summary;
     const char
         *query; /* "after:integer:events after this one;limit:integer:at most"; NULL = none */
+    const char *headers; /* the same of what it looks at beyond what every route does */
     const char *
         takes; /* JSON Schema of the body, or the name of a shared one (schemas.c); NULL = no body */
     const char *gives; /* the same of the answer; NULL = no JSON */

@@ -108,6 +108,10 @@ size_t hob_hub_count(hob_hub *h); /* rooms */
 enum { HOB_KEY_SIZE = 65 };
 /* What stands in the log for a key: it, and what must be the same when it comes again. */
 void hob_key_make(hob_str key, hob_str route, hob_str body, char out[HOB_KEY_SIZE]);
+/* 1: the same request; HOB_EEXIST: the same key, another request; 0: another key. */
+int hob_key_compare(const char *had, const char *key);
+/* The key that a session was made with, by its first event; "" = none. */
+int hob_hub_key_of(hob_hub *h, const char *id, char out[HOB_KEY_SIZE], hob_error *err);
 typedef struct hob_answer { /* what a message became */
     hob_send became;
     char run[64];

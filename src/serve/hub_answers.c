@@ -102,6 +102,25 @@ static void take_row(hob_room *room, hob_str row) {
     hob_event_unref(e);
 }
 
+int hob_hub_key_of(hob_hub *h, const char *id, char out[HOB_KEY_SIZE], hob_error *err) {
+    hob_page *page;
+    hob_event *e;
+    int rc = hob_runtime_events(h->rt, id, 0, 1, &page, err);
+    if (rc < 0) return rc;
+    out[0] = 0;
+    if (hob_page_count(page) && hob_event_from_json(hob_page_row(page, 0), &e, NULL) >= 0) {
+        if (hob_event_field(e, "key", out, HOB_KEY_SIZE) != HOB_KEY_SIZE - 1) out[0] = 0;
+        hob_event_unref(e);
+    }
+    hob_page_destroy(page);
+    return HOB_OK;
+}
+
+int hob_key_compare(const char *had, const char *key) {
+    if (memcmp(had, key, HALF) != 0) return 0;
+    return strcmp(had, key) ? HOB_EEXIST : 1;
+}
+
 static int last_event(hob_room *room, uint64_t *out, hob_error *err) {
     hob_page *info;
     char text[24] = "0";

@@ -54,7 +54,7 @@ int hob_hub_folder(const hob_hub *h, hob_str path, char *out, size_t cap, hob_er
     return hob_fail(
         err, HOB_EACCES, 0,
         "%.*s is not a folder beneath those that this server works in: name one that is, or "
-        "have that folder added",
+        "have it added to the server's roots",
         HOB_FMT(path));
 }
 
@@ -69,9 +69,27 @@ static const char *mode_name(int rank) {
     return order[rank];
 }
 
-static int rank_allowed(const hob_hub *h, const hob_caller *c) {
+static int rank_of_server(const hob_hub *h) {
     int most = hob_mode_rank(hob_str_z(h->server->max_mode));
-    if (most < 0) most = hob_mode_rank(HOB_STR("accept-edits"));
+    return most < 0 ? hob_mode_rank(HOB_STR("accept-edits")) : most;
+}
+
+/* Who sets the bound: a server is told when it starts, a token in its row. */
+static int fail_mode(const hob_hub *h, const hob_caller *c, int most, hob_error *err) {
+    if (most == rank_of_server(h))
+        return hob_fail(
+            err, HOB_EACCES, 0,
+            "this server gives the permission mode %s at most: that is its max_mode, whatever the "
+            "token",
+            mode_name(most));
+    return hob_fail(err, HOB_EACCES, 0,
+                    "the token '%.*s' may use the permission mode %s at most: max_mode in its row "
+                    "of the token file says so",
+                    HOB_FMT(c->name), mode_name(most));
+}
+
+static int rank_allowed(const hob_hub *h, const hob_caller *c) {
+    int most = rank_of_server(h);
     if (c && c->max_mode.n) most = HOB_MIN(most, hob_mode_rank(c->max_mode));
     return HOB_MAX(most, 0);
 }
@@ -89,9 +107,7 @@ int hob_hub_mode(const hob_hub *h, const hob_caller *c, hob_str wish, const char
         return hob_fail(err, HOB_EINVAL, 0,
                         "there is no permission mode %.*s: plan, ask, accept-edits, yolo",
                         HOB_FMT(wish));
-    if (mode > most)
-        return hob_fail(err, HOB_EACCES, 0, "this token may use the permission mode %s at most",
-                        mode_name(most));
+    if (mode > most) return fail_mode(h, c, most, err);
     *out = mode_name(mode);
     return HOB_OK;
 }

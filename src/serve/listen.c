@@ -35,8 +35,7 @@ static int bind_and_listen(int fd, const address *a, socklen_t len, const char *
         if (errno == EADDRINUSE)
             return hob_fail(
                 err, HOB_EEXIST, EADDRINUSE,
-                "%s is in use, perhaps by another server; stop that one, or listen elsewhere: with "
-                "port 0 on any free one",
+                "%s is in use, perhaps by another server: stop that one, or listen elsewhere",
                 where);
         return hob_fail_errno(err, HOB_EIO, "cannot listen on %s", where);
     }
@@ -124,7 +123,7 @@ static int open_tcp(const char *where, bool public, hob_listen *out, hob_error *
         return hob_fail(
             err, HOB_EACCES, 0,
             "%s can be reached by other machines, and there is no TLS here; put a proxy with TLS before a "
-            "loopback address, or allow it (HOB_SERVER_INSECURE)",
+            "loopback address, or allow insecure addresses",
             where);
     socklen_t len = make_address(&out->host, port, &a);
     int fd = open_socket(a.any.sa_family, err);

@@ -95,6 +95,12 @@ void hob_name_resolve(hob_hub *h, const hob_caller *c, hob_str said, char out[HO
         snprintf(out, HOB_NAME_SIZE, "%.*s", HOB_FMT(said));
 }
 
+void hob_name_keyed(hob_hub *h, const hob_caller *c, hob_str key, char out[HOB_NAME_SIZE]) {
+    const hob_str parts[] = {HOB_STR("key"), c->tenant, c->principal, key};
+    memcpy(out, "key-", 4);
+    digest(h, parts, HOB_ARRAY_LEN(parts), out + 4, THREAD);
+}
+
 void hob_name_thread(hob_hub *h, const hob_caller *c, hob_str agent, hob_str thread,
                      char out[HOB_NAME_SIZE]) {
     const hob_str parts[] = {HOB_STR("thread"), c->tenant, c->principal, agent, thread};

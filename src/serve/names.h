@@ -32,4 +32,7 @@ void hob_name_resolve(hob_hub *h, const hob_caller *c, hob_str said, char out[HO
 void hob_name_thread(hob_hub *h, const hob_caller *c, hob_str agent, hob_str thread,
                      char out[HOB_NAME_SIZE]);
 
+/* Of a session that is made with this Idempotency-Key and without a wish: the same each time. */
+void hob_name_keyed(hob_hub *h, const hob_caller *c, hob_str key, char out[HOB_NAME_SIZE]);
+
 #endif

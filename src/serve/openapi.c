@@ -42,20 +42,27 @@ static void write_parameter(hob_jsonw *w, hob_str name, const char *in, hob_str 
     hob_jsonw_object_end(w);
 }
 
+static void write_table(hob_jsonw *w, const char *in, const char *table) {
+    hob_str rest = hob_str_z(table), part, name, type;
+    while (table && hob_str_split(&rest, ';', &part)) {
+        hob_str_split(&part, ':', &name);
+        hob_str_split(&part, ':', &type);
+        write_parameter(w, hob_str_trim(name), in, type, part);
+    }
+}
+
 static void write_parameters(hob_jsonw *w, const hob_route *route) {
-    hob_str path = hob_str_z(route->path), query = hob_str_z(route->query), part;
+    hob_str path = hob_str_z(route->path), part;
     hob_jsonw_key(w, "parameters");
     hob_jsonw_array(w);
     while (hob_str_split(&path, '/', &part))
         if (part.n > 2 && part.p[0] == '{')
             write_parameter(w, hob_str_n(part.p + 1, part.n - 2), "path", HOB_STR("string"),
                             HOB_STR_NULL);
-    while (route->query && hob_str_split(&query, ';', &part)) {
-        hob_str name, type;
-        hob_str_split(&part, ':', &name);
-        hob_str_split(&part, ':', &type);
-        write_parameter(w, hob_str_trim(name), "query", type, part);
-    }
+    write_table(w, "query", route->query);
+    write_table(w, "header", route->headers);
+    if (route->flags & HOB_ROUTE_ETAG)
+        write_table(w, "header", "If-None-Match:string:304 if it has this ETag still");
     hob_jsonw_array_end(w);
 }
 

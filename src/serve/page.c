@@ -53,7 +53,7 @@ void hob_route_page(hob_web_request *r) {
     if (hob_server_has_token_file(hob_web_server(r))) hob_buf_addz(&page, "<!-- tokens: file -->");
     int rc = hob_page_read(&page);
     if (rc < 0) {
-        hob_web_fail(r, 503, hob_error_name(rc),
+        hob_web_fail(r, 503, "not_implemented",
                      "the page is kept compressed and cannot be read without zlib: install it "
                      "(Debian: zlib1g)");
     } else {

@@ -8,6 +8,9 @@
 
 #include "serve/api.h"
 
+#define KEY_HEADER                                                                                 \
+    "Idempotency-Key:string:the same key and body again do nothing twice, and get the same answer"
+
 static const hob_route routes[] = {
     {.method = "GET",
      .path = "/",
@@ -60,6 +63,7 @@ static const hob_route routes[] = {
      .path = "/api/sessions",
      .right = HOB_RIGHT_RUN,
      .handle = hob_api_create,
+     .headers = KEY_HEADER,
      .tag = "sessions",
      .summary = "Make a session",
      .takes = "NewSession",
@@ -112,6 +116,7 @@ static const hob_route routes[] = {
      .path = "/api/sessions/{id}/prompt",
      .right = HOB_RIGHT_RUN,
      .handle = hob_api_prompt,
+     .headers = KEY_HEADER,
      .tag = "work",
      .summary = "Start a run; when_busy says what to do if one is under way",
      .takes = "Prompt",
@@ -122,6 +127,7 @@ static const hob_route routes[] = {
      .path = "/api/sessions/{id}/steer",
      .right = HOB_RIGHT_RUN,
      .handle = hob_api_steer,
+     .headers = KEY_HEADER,
      .tag = "work",
      .summary = "A word to the run under way, after the tool that runs now",
      .takes = "Message",
@@ -132,6 +138,7 @@ static const hob_route routes[] = {
      .path = "/api/sessions/{id}/follow_up",
      .right = HOB_RIGHT_RUN,
      .handle = hob_api_follow_up,
+     .headers = KEY_HEADER,
      .tag = "work",
      .summary = "A prompt for when the work under way is done",
      .takes = "Message",
@@ -170,6 +177,7 @@ static const hob_route routes[] = {
      .right = HOB_RIGHT_READ,
      .flags = HOB_ROUTE_STREAM,
      .handle = hob_api_events,
+     .headers = "Last-Event-ID:integer:the same as `after`, and counts more",
      .tag = "events",
      .summary = "Events from a cursor on: a page, or as text/event-stream all that follow",
      .query = "after:integer:events after this number (Last-Event-ID counts more), 409 if there is "
@@ -182,8 +190,9 @@ static const hob_route routes[] = {
      .handle = hob_api_runs,
      .tag = "runs",
      .summary = "Runs, the newest first",
-     .query = "limit:integer:rows, 1 to 1000;cursor:string:`next` of the page before;"
-              "status:string:only those",
+     .query =
+         "limit:integer:rows, 1 to 1000;cursor:string:`next` of the page before;"
+         "status:string:only those: running, parked, completed, failed, cancelled, interrupted, limit",
      .gives = "Runs"},
     {.method = "GET",
      .path = "/api/sessions/{id}/runs/{run}",
@@ -274,6 +283,7 @@ static const hob_route routes[] = {
      .path = "/api/sessions/{id}/state",
      .right = HOB_RIGHT_RUN,
      .handle = hob_api_state_change,
+     .headers = "If-Match:string:the ETag of the state that is meant: 412 if it is another by now",
      .tag = "views",
      .summary = "Change it; with `revision` or If-Match only if nobody else did",
      .takes = "StateChange",

@@ -343,7 +343,7 @@ int hob_session_set_thinking(hob_session *s, const char *level, hob_error *err) 
     return run_command(s, &c, start_set_thinking, err);
 }
 
-int hob_session_say_title(hob_session *s, hob_str title, hob_error *err) {
+static int say_title(hob_session *s, hob_str title, hob_error *err) {
     hob_draft d;
     hob_jsonw w;
     hob_draft_init(&d, HOB_EVENT_CONFIG_CHANGED);
@@ -354,10 +354,24 @@ int hob_session_say_title(hob_session *s, hob_str title, hob_error *err) {
     return hob_session_append(s, &d, err);
 }
 
+int hob_session_say_copied(hob_session *s, const hob_view *original, hob_error *err) {
+    hob_str of = original->title.n ? original->title : original->first_prompt;
+    hob_buf title;
+    if (!of.n) return HOB_OK;
+    of = hob_str_first(of, hob_utf8_prefix(of, TITLE_MAX - 10));
+    hob_buf_init(&title, TITLE_MAX + 1);
+    for (size_t i = 0; i < of.n; i++)
+        hob_buf_addc(&title, (unsigned char)of.p[i] < ' ' ? ' ' : of.p[i]);
+    hob_buf_addz(&title, " (copy)");
+    int rc = say_title(s, hob_buf_str(&title), err);
+    hob_buf_finish(&title);
+    return rc;
+}
+
 static void start_set_title(hob_op *op) {
     hob_error err;
     int rc = op->s->view->id.n ? HOB_OK : hob_session_say_settings(op->s, &err);
-    if (rc >= 0) rc = hob_session_say_title(op->s, HOB_CONTAINER(op, command, op)->text, &err);
+    if (rc >= 0) rc = say_title(op->s, HOB_CONTAINER(op, command, op)->text, &err);
     hob_op_conclude(op, rc, &err);
 }
 

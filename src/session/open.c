@@ -112,7 +112,7 @@ static void on_copy_owned(int code, const hob_error *err, const hob_store_sessio
     hob_timer_init(&s->kick, s->rt->loop, on_kick);
     if (rc >= 0) rc = hob_session_say_settings(s, &e);
     if (rc >= 0) rc = hob_session_copy(s, original->history, &e);
-    if (rc >= 0 && s->bare && original->title.n) rc = hob_session_say_title(s, original->title, &e);
+    if (rc >= 0) rc = hob_session_say_copied(s, original, &e);
     hob_overlay_apply(&original->state, HOB_SCOPE_APP | HOB_SCOPE_USER, &s->view->state);
     if (rc >= 0) rc = hob_session_begin_state(s, &original->state, op->o->state, &e);
     hob_view_destroy(original);
@@ -387,6 +387,7 @@ static void take_words(hob_session *s, const hob_session_opts *o) {
     if (o->cwd) s->cwd = hob_dupz(hob_str_z(o->cwd));
     if (o->app_name.n) s->app_name = hob_dupz(o->app_name);
     if (o->user_id.n) s->user_id = hob_dupz(o->user_id);
+    if (o->choice == HOB_SESSION_NEW) s->key = hob_str_z(o->key); /* until that is said */
 }
 
 static void start(hob_op *o) {

@@ -63,6 +63,9 @@ static bool is_beginning(const char *id) {
 }
 
 static int check_id(const hob_session_opts *o, hob_error *err) {
+    hob_str key = hob_str_z(o->key);
+    if (key.n > 128 || !hob_utf8_valid(key))
+        return hob_fail(err, HOB_EINVAL, 0, "the key of a session has at most 128 bytes of UTF-8");
     if (o->choice == HOB_SESSION_OPEN && (!o->id || !*o->id))
         return hob_fail(err, HOB_EINVAL, 0, "which session? give its id");
     if (o->choice == HOB_SESSION_CONTINUE && o->id)

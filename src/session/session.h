@@ -445,8 +445,8 @@ void hob_reader_stream(hob_reader *r);
 bool hob_reader_stream_before(hob_reader *r, const hob_event *e);
 void hob_session_drop_answers(hob_session *s); /* of which every reader has all */
 
-/* ---- command.c: a title, not checked; a first message, on the loop ------------------------------------------------------------ */
-int hob_session_say_title(hob_session *s, hob_str title, hob_error *err);
+/* ---- command.c: "TITLE (copy)", so that a list tells the two apart; a first message, on the loop ------------------ */
+int hob_session_say_copied(hob_session *s, const hob_view *original, hob_error *err);
 int hob_session_begin(hob_session *s, hob_str text, hob_error *err);
 
 /* ---- wait.c: a predicate for hob_wait_for ----------------------------------------------------------------- */

@@ -391,6 +391,8 @@ int hob_session_say_settings(hob_session *s, hob_error *err) {
         }
     }
     if (!opened && s->line) write_parent(s, &w);
+    if (!opened) hob_jsonw_kstr_opt(&w, "key", s->key);
+    if (!opened) s->key = HOB_STR_NULL;
     write_settings(s, &w);
     hob_jsonw_object_end(&w);
     if (opened && d.data.n <= 2) { /* nothing differs */

@@ -175,7 +175,11 @@ static void handle_silent(hob_web_request *r) {
 
 const hob_route webd_routes[] = {
     {.method = "GET", .path = "/ping", .flags = HOB_ROUTE_INLINE, .handle = handle_ping},
-    {.method = "GET", .path = "/item/{id}/{part}", .right = HOB_RIGHT_READ, .handle = handle_item},
+    {.method = "GET",
+     .path = "/item/{id}/{part}",
+     .right = HOB_RIGHT_READ,
+     .handle = handle_item,
+     .query = "q:string:any"},
     {.method = "POST", .path = "/echo", .right = HOB_RIGHT_RUN, .handle = handle_echo},
     {.method = "POST",
      .path = "/any",

@@ -294,7 +294,7 @@ static void test_serve_agui__a_result_that_comes_during_a_run_is_refused(void **
     ask_colour(d, messages, sizeof messages);
     desk_prompt(d, "t1", "slow");
     assert_int_equal(desk_post(d, input("t1", "r2", messages, colour_tool), "/agui/default"), 409);
-    assert_string_equal(client_field(&d->c, "error.code"), "HOB_EBUSY");
+    assert_string_equal(client_field(&d->c, "error.code"), "busy");
 }
 
 /* Nothing of the tools is lost then (a leak shows under ASan), and those before the refused one are there. */

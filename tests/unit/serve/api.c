@@ -32,7 +32,7 @@ static void test_serve_api__a_session_is_made_listed_shown_and_removed(void **st
     assert_field(d, "live.running", "false");
     assert_status(d, desk_call(d, "DELETE", NULL, "/api/sessions/one"), 204);
     assert_status(d, desk_get(d, "/api/sessions/one"), 404);
-    assert_field(d, "error.code", "HOB_ENOENT");
+    assert_field(d, "error.code", "not_found");
 }
 
 static void test_serve_api__what_a_session_may_be_is_checked(void **state) {
@@ -288,7 +288,7 @@ static void test_serve_api__what_is_no_message_is_refused(void **state) {
     for (size_t i = 0; i < HOB_ARRAY_LEN(bodies); i++)
         assert_status(d, desk_post(d, bodies[i], "/api/sessions/one/prompt"), 400);
     assert_status(d, desk_post(d, "{'text':'a'}", "/api/sessions/one/steer"), 409);
-    assert_field(d, "error.code", "HOB_EIDLE");
+    assert_field(d, "error.code", "idle");
     assert_status(d, desk_post(d, "{'text':'a'}", "/api/sessions/one/follow_up"), 409);
     assert_status(d, desk_post(d, "{'queue':'burn'}", "/api/sessions/one/cancel"), 400);
 }

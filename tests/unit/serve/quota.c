@@ -216,7 +216,7 @@ static void spend_all(desk *d) {
 
 static void expect_refused(desk *d, int status) {
     expect(d, status, 429);
-    assert_string_equal(client_field(&d->c, "error.code"), "HOB_ELIMIT");
+    assert_string_equal(client_field(&d->c, "error.code"), "limit");
     assert_non_null(strstr(client_field(&d->c, "error.message"), "'ann' may spend are used up"));
 }
 

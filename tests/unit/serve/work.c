@@ -34,7 +34,7 @@ static void test_serve_work__reject_is_the_default(void **state) {
     desk *d = *state;
     begin_hanging(d);
     assert_status(d, desk_post(d, "{'text':'hi'}", "/api/sessions/one/prompt"), 409);
-    assert_field(d, "error.code", "HOB_EBUSY");
+    assert_field(d, "error.code", "busy");
     assert_status(d, desk_post(d, "{'text':'hi','when_busy':'reject'}", "/api/sessions/one/prompt"),
                   409);
 }
@@ -406,7 +406,7 @@ static void test_serve_work__a_session_that_is_open_elsewhere_names_its_owner(vo
     assert_ok(hob_session_create(rt, &o, &s, &d->err), d->err);
     assert_ok(hob_session_save(s, &d->err), d->err);
     assert_status(d, desk_post(d, "{'text':'hi'}", "/api/sessions/mine/prompt"), 409);
-    assert_field(d, "error.code", "HOB_EBUSY");
+    assert_field(d, "error.code", "busy");
     assert_status(d, desk_get(d, "/api/sessions/mine/messages"), 200); /* looking takes nothing */
     hob_session_detach(s);
     assert_status(d, desk_post(d, "{'text':'hi'}", "/api/sessions/mine/prompt"), 202);

@@ -175,7 +175,7 @@ static void test_session_stored__a_copy_of_all(void **state) {
     hob_page_destroy(fork_at(NULL, "copy"));
     assert_string_equal(conversation("copy"), "|one|got one|two|got two|three|got three");
     assert_string_equal(row("copy", "forked_from"), r.id);
-    assert_string_equal(row("copy", "title"), "Counting");
+    assert_string_equal(row("copy", "title"), "Counting (copy)");
     assert_string_equal(row("copy", "model"), row(r.id, "model"));
     assert_string_equal(row("copy", "cwd"), r.dir);
     assert_string_equal(value_of("copy", "n"), "3");
