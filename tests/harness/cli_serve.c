@@ -133,6 +133,7 @@ static void test_cli_serve__hangup_reads_the_token_file(void **state) {
     kill(c->pid, SIGHUP);
     kill(c->pid, SIGTERM);
     assert_int_equal(hob_test_end(c), 0);
+    assert_err_has(c, "the callers stay as they were");
 }
 
 static void test_cli_serve__what_goes_wrong_has_an_exit_code(void **state) {
@@ -152,6 +153,10 @@ static void test_cli_serve__what_goes_wrong_has_an_exit_code(void **state) {
     assert_int_equal(HOB_RUN(c, NULL, "serve", "--listen", where), 6);
     assert_err_has(c, "is in use");
     webd_free(d);
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "--port", "4042"), 2);
+    assert_err_has(c, "did you mean --listen?");
+    assert_int_not_equal(HOB_RUN(c, NULL, "serve", "-m", "scripted:missing.json"), 0);
+    assert_err_has(c, "cannot read the script missing.json");
 }
 
 int main(void) {
