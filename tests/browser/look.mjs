@@ -9,6 +9,7 @@ export const look = {
     await done(page);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     assert.equal(wide, false, 'nothing sticks out');
+    assert.ok(await page.evaluate(() => document.querySelector('.runend b').getClientRects().length === 1 && document.querySelector('.runend b').offsetHeight < 30), 'how it ended is one word');
     await shot(page, 'phone');
     await page.tap('header .icon >> nth=0');
     await page.waitForSelector('.side.open');
@@ -93,12 +94,16 @@ export const look = {
     await page.waitForSelector('[data-answer=allow]');
     await page.fill('.approval input', 'half a rea');
     await page.waitForFunction(() => /busy word/.test(document.querySelectorAll('.strip')[1]?.innerText || ''));
+    await page.waitForFunction(() => document.querySelector('.approval .rule').innerText.startsWith('Asked because of permission mode ask'));
+    assert.deepEqual(await page.locator('.log .badge').allInnerTexts(), ['waits for you', 'running', 'waits for you']);
     const before = await page.locator('.log .strip >> nth=1').innerText();
     await page.waitForFunction((was) => document.querySelectorAll('.log .strip')[1].innerText !== was, before);
     assert.equal(await page.inputValue('.approval input'), 'half a rea', 'what somebody types stays');
     assert.ok(await page.evaluate(() => document.activeElement.closest('.approval') !== null), 'and so does the focus');
     await page.click('[data-tab=agents]');
     await page.waitForFunction(() => document.querySelectorAll('.children li').length === 2);
+    assert.ok(await page.evaluate(() => document.querySelector('.tabs').scrollWidth <= document.querySelector('.tabs').clientWidth), 'all tabs are seen');
+    assert.ok(await page.evaluate(() => [...document.querySelectorAll('.children .facts')].every((n) => n.scrollWidth <= n.clientWidth)), 'and all facts');
     await shot(page, 'helpers');
     await page.click('[data-answer=allow]');
     await page.click('.log .strip >> nth=-1 >> text=Stop');
@@ -109,6 +114,11 @@ export const look = {
     await has(page, 'I was answered.');
     await page.click('.crumb');
     await has(page, 'Both are back.');
+    await page.fill('input[type=search]', 'I was answered');
+    await page.waitForSelector('.sessions .snippet');
+    assert.equal(await page.innerText('.sessions li[data-id] .meta'), 'sub-agent', 'how long it is was not told');
+    await page.fill('input[type=search]', '');
+    await page.waitForFunction(() => !document.querySelector('.sessions').innerText.includes('sub-agent'));
     await page.context().close();
   },
   async a_workflow() {
@@ -151,10 +161,33 @@ export const look = {
     await page.click('[data-answer=allow]');
     await page.waitForSelector('.card[data-state=running]');
     await menu(page, 'Pause the run');
-    await page.waitForFunction(() => document.querySelector('.status').innerText.includes('paused'));
+    await page.waitForFunction(() => document.querySelector('.status').innerText === 'pausing');
+    assert.equal(await page.locator('.pause:visible').count(), 0, 'it does not stand yet');
     await page.waitForSelector('.card[data-state=done]');
-    await menu(page, 'Go on with the run');
+    await page.waitForFunction(() => document.querySelector('.status').innerText === 'paused');
+    await page.waitForFunction(() => document.querySelector('.sessions a[aria-current] .meta').innerText === 'paused');
+    await shot(page, 'paused');
+    await page.click('.pause >> text=Continue');
     await done(page);
+    assert.equal(await page.locator('.pause:visible').count(), 0);
+    assert.match(await page.innerText('.runend'), /at work, .* in all/);
+    await page.waitForFunction(() => /at work, .* in all/.test(document.querySelector('.panel-body select').innerText));
+    await page.context().close();
+  },
+  async a_folder_that_is_not_allowed() {
+    const page = await open();
+    page.expectsTrouble = true; // the browser reports the 403
+    const folder = page.locator('.settings label', {hasText: 'Folder'}).locator('input');
+    await folder.fill('/etc');
+    await say(page, 'the first try');
+    await page.waitForSelector('.toast');
+    assert.match(await page.innerText('.toast'), /^\/etc is not a folder beneath those that this server works in: [^\n]*$/);
+    const clear = await page.evaluate(() => document.querySelector('.toast').getBoundingClientRect().top >= document.querySelector('.scroll').getBoundingClientRect().bottom);
+    assert.ok(clear, 'it lies over nothing');
+    await folder.fill('');
+    await page.press('textarea', 'Enter');
+    await done(page);
+    assert.equal(await page.locator('.toast').count(), 0);
     await page.context().close();
   },
   async a_session_that_is_not_there() {

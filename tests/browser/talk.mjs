@@ -269,6 +269,8 @@ export const talk = {
     assert.ok(!(await log(page)).includes('the first way'));
     await page.click('[data-tab=tree]');
     await page.waitForFunction(() => document.querySelectorAll('.entry').length === 4);
+    assert.equal(await page.innerText('.parted'), '2 versions');
+    assert.equal(await page.locator('.parted + .tree > li').count(), 2);
     await page.hover('.entry >> nth=1');
     await page.click('.entry >> nth=1 >> button');
     await has(page, 'You said: the first way');

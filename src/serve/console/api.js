@@ -54,10 +54,12 @@ async function request(method, path, body, headers = {}) {
     throw new ApiError(0, 'offline', 'the server does not answer');
   }
   if (!response.ok) throw await failure(response);
+  if (method !== 'GET') api.worked();
   return response;
 }
 
 const api = {
+  worked: () => {},
   get: async (path) => (await request('GET', path)).json(),
   post: async (path, body = {}, headers = {}) => {
     const response = await request('POST', path, body, headers);

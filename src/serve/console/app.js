@@ -7,6 +7,7 @@ class App {
   constructor() {
     this.conversation = null;
     this.toasts = new Toasts();
+    api.worked = () => this.toasts.clear();
     this.act = this.actions(); // work.js: what the parts of the page may do
   }
   path(rest = '') {
@@ -34,15 +35,17 @@ class App {
     this.toEnd = h('button.icon.to-end', {type: 'button', hidden: true, title: 'To the end', 'aria-label': 'To the end', onclick: () => this.chat.toEnd()}, icon('down'));
     this.toQuestion = h('button.to-question', {type: 'button', hidden: true, onclick: () => this.showQuestion()});
     this.welcome = h('div.welcome');
-    const scroll = h('div.scroll', {tabindex: -1}, h('div.column', this.earlier, this.welcome, this.log));
+    this.pause = h('div.pause', {role: 'status', hidden: true}, icon('pause'), h('b', 'Paused'), h('span', 'It stands until you let it go on.'),
+      h('button.primary.small.needs-run', {type: 'button', onclick: () => this.act.resume(this.conversation.running)}, icon('play'), 'Continue'));
+    const scroll = h('div.scroll', {tabindex: -1}, h('div.column', this.earlier, this.welcome, this.log, this.pause));
     const composeBox = h('div.composer');
     this.panelNode = h('aside.panel', {hidden: true, 'aria-label': 'Details'});
     this.menuButton = iconButton('menu', 'Sessions', () => this.toggleSide(), {'aria-expanded': 'false', 'aria-controls': 'side', class: 'icon only-phone'});
     this.menu = menuButton('More', () => this.menuItems());
     this.panelButton = iconButton('panel', 'Details (D)', () => this.togglePanel(), {'aria-expanded': 'false'});
     const main = h('main', h('header', this.menuButton, h('div.heading', this.crumb, this.title), this.statusLine, this.menu, this.panelButton),
-      scroll, h('div.over', this.toQuestion, this.toEnd), composeBox);
-    replace(document.body, h('div.app', this.side, h('div.shade', {onclick: () => this.toggleSide(false)}), main, this.panelNode), this.news, this.toasts.node);
+      scroll, h('div.over', this.toQuestion, this.toEnd), this.toasts.node, composeBox);
+    replace(document.body, h('div.app', this.side, h('div.shade', {onclick: () => this.toggleSide(false)}), main, this.panelNode), this.news);
     this.chat = new Chat(this.log, this.act);
     this.panel = new Panel(this.panelNode, this.act);
     this.list = new SessionList(listBox, this.act);
@@ -171,22 +174,29 @@ class App {
     const c = this.conversation;
     const asking = c.approvals.size;
     this.title.textContent = c.settings.title || (this.list.rows.get(this.id) || {}).title || cut(c.firstWords || '', 80) || (this.id ? 'Session' : 'New session');
-    document.title = `${asking ? '(!) ' : c.running ? '● ' : ''}${this.title.textContent} · hob`;
+    document.title = `${asking ? '(!) ' : c.running && !c.stands ? '● ' : ''}${this.title.textContent} · hob`;
     this.crumb.hidden = !c.settings.parent;
     if (c.settings.parent) this.crumb.href = `#/s/${encodeURIComponent(c.settings.parent.session)}`;
-    this.composer.state({running: c.running, stopping: c.stopping, mayRun: this.act.may('run')});
+    this.composer.state({running: c.running, stopping: c.stopping, paused: c.paused, mayRun: this.act.may('run')});
     this.composer.showQueue(c.queue);
     const tokens = tokensOf(c.usage);
     this.composer.info.textContent = !this.id ? '' : [(c.settings.model || '').split('/').pop(), c.settings.mode, tokens && !c.partial ? `${count(tokens)} tokens` : null, !c.partial && money(c.cost || null)].filter(Boolean).join(' · ');
-    this.statusWord = c.lostRun ? 'unfinished' : asking ? 'waits for you' : c.stopping ? 'stopping' : c.paused ? 'paused' : c.running ? 'working' : '';
+    this.statusWord = c.lostRun ? 'unfinished' : asking ? 'waits for you' : c.stopping ? 'stopping' : c.paused ? (c.stands ? 'paused' : 'pausing') : c.running ? 'working' : '';
     this.drawStatus();
     this.drawQuestion();
+    this.drawPause(!c.stands || asking > 0 || c.stopping);
     this.welcome.hidden = Boolean(this.id) && !this.gone;
     if (!this.id) this.form.draw(this.list.folders());
     else if (this.gone) this.drawGone();
     this.watchChildren();
     this.panel.show(c);
     if (this.target && this.row && c.lastSeq >= this.row.last_seq) this.goTo();
+  }
+  // Where the conversation ends, as the way on is looked for there.
+  drawPause(hidden) {
+    if (this.pause.hidden === hidden) return;
+    this.pause.hidden = hidden;
+    this.chat.follow();
   }
   drawGone() {
     this.form.drawn = false;

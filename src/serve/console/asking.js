@@ -27,23 +27,35 @@ function approvalBar(call, act) {
       act.fail(error);
     }
   };
+  const rule = ruleView(call);
+  if (call.child && !call.rule) act.decisionOf(call.call).then((d) => replace(rule, ...ruleView(Object.assign(call, d)).childNodes), () => {}); // it can be answered without
   const who = call.child ? `${call.childAgent || 'A sub-agent'} asks: may it run ${call.tool}?` : `May ${call.tool} run?`;
-  const bar = h('div.approval', {role: 'group', 'aria-label': who}, h('p.ask', who), ruleView(call),
+  const bar = h('div.approval', {role: 'group', 'aria-label': who}, h('p.ask', who), rule,
     h('div.row', h('button.primary', {type: 'button', data: {answer: 'allow'}, title: 'Allow once (A)', onclick: () => answer(true)}, icon('check'), 'Allow once', h('kbd', 'A')),
       h('button', {type: 'button', data: {answer: 'deny'}, title: 'Deny (X)', onclick: () => answer(false)}, icon('close'), 'Deny', h('kbd', 'X')), reason));
   return bar;
 }
 
-// What a sub-agent does now, or how it ended.
-function childStrip(child, act) {
+function childWaits(child) {
+  return Boolean(child) && child.status === 'running' && (child.asks > 0 || (child.live || {}).status === 'parked');
+}
+
+function childBadge(child) {
+  if (childWaits(child)) return h('span.badge.warn', 'waits for you');
+  if (child.status === 'running') return h('span.badge.live', h('span.spinner'), 'at work');
+  const tone = {completed: 'ok', cancelled: 'mute'}[child.status] || 'bad';
+  return h(`span.badge.${tone}`, child.status === 'cancelled' ? 'stopped' : child.status);
+}
+
+// What a sub-agent does now, or how it ended. The card of its call says itself that it works, or waits.
+function childStrip(child, act, inCard = false) {
   const live = child.live || {};
   const running = child.status === 'running';
   const numbers = [live.turns ?? child.turns, live.tool_calls ?? child.toolCalls];
   const tokens = live.tokens || tokensOf(live.usage || child.usage);
   const facts = [numbers[0] && plural(numbers[0], 'turn'), numbers[1] && plural(numbers[1], 'call'), tokens && `${count(tokens)} tokens`, money(child.cost)].filter(Boolean).join(' · ');
   const words = (running ? live.text : child.text) || '';
-  return h('div.strip', h('div.row', h(`span.badge.${running ? (live.status === 'parked' ? 'warn' : 'live') : child.status === 'completed' ? 'ok' : child.status === 'cancelled' ? 'mute' : 'bad'}`,
-    running && live.status !== 'parked' && h('span.spinner'), running ? (live.status === 'parked' ? 'waits' : 'at work') : child.status === 'cancelled' ? 'stopped' : child.status), h('span.hint.facts', {title: facts}, facts),
+  return h('div.strip', h('div.row', !(inCard && running) && childBadge(child), h('span.hint.facts', {title: facts}, facts),
   h('span.spacer'), running && act.may('run') && h('button.small', {type: 'button', onclick: () => act.stopChild(child.child)}, icon('stop'), 'Stop'),
   h('a.button.small', {href: `#/s/${encodeURIComponent(child.child)}`}, 'Open', icon('chevron'))),
   child.reason && !running && h('p.hint', child.reason),

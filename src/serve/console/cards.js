@@ -103,8 +103,9 @@ function peek(call, args) {
   return cut(call.tool === 'task' ? line.replace(/^> /, '').replace(/[*`]/g, '') : line, 160) || null;
 }
 
-function callStatus(call) {
+function callStatus(call, child) {
   if (call.state === 'asking') return h('span.badge.warn', 'waits for you');
+  if (call.state === 'running' && childWaits(child)) return h('span.badge.warn', 'waits for you');
   if (call.state === 'running') return h('span.badge.live', h('span.spinner'), 'running');
   if (call.state !== 'done') return call.approved === false ? h('span.badge.bad', 'denied') : null;
   if (call.pending) return h('span.badge.live', 'pending');
@@ -135,12 +136,12 @@ class Card {
   drawHead() {
     const {call, name, args} = this;
     const about = visible(callTitle(args)) || cut(visible((!args && this.block && this.block.text) || ''), 120);
-    const key = [name, about, call.state, call.outcome, call.pending, call.approved, call.duration].join('\u0000');
+    const key = [name, about, call.state, call.outcome, call.pending, call.approved, call.duration, childWaits(this.child)].join('\u0000');
     if (key === this.headKey) return;
     this.headKey = key;
     const words = peek(call, args);
     replace(this.summary, icon(TOOL_ICONS[name] || 'gear'), h('span.tool', name), h('span.about', about), words && words.length < 16 && h('span.took', visible(words)),
-      callStatus(call), icon('chevron'), words && words.length >= 16 && h('span.peek', visible(words)));
+      callStatus(call, this.child), icon('chevron'), words && words.length >= 16 && h('span.peek', visible(words)));
   }
   // A part of the inside, made anew when its key changes.
   part(name, key, make) {
@@ -167,7 +168,7 @@ class Card {
         call.state === 'done' && call.warning && call.warning !== true && h('p.hint', String(call.warning)),
         call.decision === 'deny' && h('p.hint', 'Not allowed by ', h('code', call.rule), call.why && `: ${call.why}`),
         call.reason && call.state === 'done' && h('p.hint', `Reason: ${call.reason}`)]),
-      this.part('child', child ? JSON.stringify([child.status, child.live, child.text]) : null, () => childStrip(child, this.act)),
+      this.part('child', child ? JSON.stringify([child.status, child.asks, child.live, child.text]) : null, () => childStrip(child, this.act, true)),
       this.part('ask', asking ? call.call : null, () => approvalBar(call, this.act)),
       this.part('result', result, () => (call.state === 'running' ? outputView(call.output, true)
         : [...contentView(call.result), call.truncated && h('p.hint', 'The output was cut.')])),

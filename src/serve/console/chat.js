@@ -8,7 +8,9 @@ class Chat {
     this.scroller = node.closest('.scroll');
     this.scroller.addEventListener('scroll', () => this.noteScroll(), {passive: true});
     node.addEventListener('click', (event) => { if (event.target.closest('summary')) this.following = false; });
-    new ResizeObserver(() => this.follow()).observe(node); // pictures that come, cards that open
+    const grown = new ResizeObserver(() => this.follow()); // pictures that come, cards that open
+    grown.observe(node);
+    grown.observe(this.scroller);
     this.clear();
   }
   clear() {
@@ -208,7 +210,7 @@ Chat.prototype.makers = {
     node.className = `runend ${item.status}${good ? '' : ' trouble'}`;
     const words = {completed: 'Done', failed: 'Failed', cancelled: 'Stopped', interrupted: item.continued ? 'Interrupted, and continued' : 'Interrupted', limit: 'Stopped at a limit'};
     const tokens = tokensOf(item.usage);
-    const facts = [item.duration ? duration(item.duration) : null, item.turns && plural(item.turns, 'turn'), item.toolCalls && plural(item.toolCalls, 'call'),
+    const facts = [took(item), item.turns && plural(item.turns, 'turn'), item.toolCalls && plural(item.toolCalls, 'call'),
       tokens ? `${count(tokens)} tokens` : null, tokens ? money(item.cost) : null, new Date(item.ts).toLocaleTimeString([], {hour: '2-digit', minute: '2-digit'})].filter(Boolean).join(' · ');
     const head = [icon({completed: 'check', cancelled: 'stop', interrupted: 'pause'}[item.status] || 'warn'), h('b', words[item.status] || item.status), h('span', facts)];
     if (good) return replace(node, head);

@@ -42,13 +42,13 @@ class Composer {
     this.box.style.height = 'auto';
     this.box.style.height = `${Math.min(this.box.scrollHeight, 260)}px`;
   }
-  state({running, stopping, mayRun = true}) {
+  state({running, stopping, paused, mayRun = true}) {
     this.running = Boolean(running);
     this.send.hidden = this.running;
     this.steer.hidden = this.later.hidden = this.stop.hidden = !running;
     this.stop.disabled = Boolean(stopping);
     this.box.disabled = !mayRun;
-    this.box.placeholder = !mayRun ? 'Your token may only look; sending needs one with the right “run”' : running ? 'Say what to do differently' : 'What shall hob do?';
+    this.box.placeholder = !mayRun ? 'Your token may only look; sending needs one with the right “run”' : paused ? 'Say what it shall do when it goes on' : running ? 'Say what to do differently' : 'What shall hob do?';
   }
   showQueue(queue) {
     const key = [...queue.keys()].join();

@@ -62,7 +62,7 @@ function menuButton(label, items) {
 // ---- what went wrong ----
 
 const HINTS = {
-  0: 'Is hob serve running? What you typed stays here.', 403: 'Ask whoever runs the server for a token with this right.', 404: 'It may have been deleted.',
+  0: 'Is hob serve running? What you typed stays here.', 404: 'It may have been deleted.',
   409: 'Look at what it does now, then try again.', 413: 'Send less at once, or put the file into the folder and name it.', 503: 'It is starting or stopping: try again in a moment.',
 };
 
@@ -70,8 +70,13 @@ class Toasts {
   constructor() {
     this.node = h('div.toasts', {role: 'alert'});
   }
+  // What was tried again worked.
+  clear() {
+    replace(this.node);
+  }
   fail(error) {
-    const hint = error.status === 429 ? `Wait ${error.retryAfter || 'a few'} s and try again.` : HINTS[error.status];
+    const hint = error.status === 429 ? `Wait ${error.retryAfter || 'a few'} s and try again.`
+      : error.status === 403 && / the right '/.test(error.message) ? 'Ask whoever runs the server for a token with this right.' : HINTS[error.status];
     const text = error.message.charAt(0).toUpperCase() + error.message.slice(1);
     const toast = h('div.toast', icon('warn'), h('div', h('p', /[.!?]$/.test(text) ? text : `${text}.`), hint && !/try again/.test(text) && h('p.hint', hint)),
       iconButton('close', 'Dismiss', () => toast.remove()));

@@ -98,6 +98,12 @@ function duration(ms) {
   return `${Math.floor(ms / 3600000)} h ${Math.round((ms % 3600000) / 60000)} min`;
 }
 
+// How long a run took: the time that it waited for somebody is no work.
+function took({duration: ms, inAll}) {
+  if (!(inAll - ms >= 100)) return inAll || ms ? duration(inAll || ms) : null;
+  return `${duration(ms)} at work, ${duration(inAll)} in all`;
+}
+
 // For columns: two parts at most.
 function brief(ms) {
   if (ms < 60000) return duration(ms);

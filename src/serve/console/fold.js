@@ -58,6 +58,10 @@ class Conversation {
     item.hidden = false;
     return this.dirty;
   }
+  // A paused run stands when nothing of it is under way any more.
+  get stands() {
+    return this.paused && ![...this.openSpans.values()].some((s) => s.run === this.running && ['model', 'tool', 'child'].includes(s.kind));
+  }
   goOn() {
     this.item(`lost-${this.lostRun}`).hidden = true;
     this.running = this.lostRun;

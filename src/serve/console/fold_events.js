@@ -77,7 +77,7 @@ Conversation.handlers = {
   },
   turn_discarded(e, d) { this.discard(e, d.message); },
   tool_decided(e, d) {
-    Object.assign(this.touchCall(d.call), {tool: d.tool, decision: d.decision, rule: d.by, why: d.reason, class: d.class, nobody: d.nobody_to_ask});
+    Object.assign(this.touchCall(d.call), {tool: d.tool, ...decisionIn(d)});
   },
   approval_requested(e, d) {
     const call = this.touchCall(d.call);
@@ -86,12 +86,14 @@ Conversation.handlers = {
     this.approvals.set(d.call, {call: d.call, tool: d.tool, args: d.args, child: d.child, agent: d.agent, run: e.run_id});
     this.begin(`w-${d.call}`, e, 'wait', 'waits for an answer', {item: d.child ? `q-${d.call}` : `a-${d.call.slice(0, d.call.lastIndexOf('.'))}`});
     if (d.child) this.item(`q-${d.call}`, {kind: 'question', call: d.call, ts: e.ts});
+    this.childAsks(d, 1);
   },
   approval_resolved(e, d) {
     Object.assign(this.touchCall(d.call), {state: 'proposed', approved: d.approved, answeredBy: d.by, reason: d.reason});
     this.approvals.delete(d.call);
     this.end(`w-${d.call}`, e, d.approved ? 'ok' : 'denied');
     this.item(`q-${d.call}`);
+    this.childAsks(d, -1);
   },
   tool_started(e, d) {
     const call = Object.assign(this.touchCall(d.call), {tool: d.tool, args: d.args, state: 'running', since: e.ts, output: ''});
@@ -168,12 +170,22 @@ Conversation.handlers = {
     this.end(`r-${e.run_id}`, e, d.status);
     const run = this.runs.get(e.run_id) || {};
     this.settle(run, d);
-    Object.assign(run, {status: d.status, reason: d.reason, end: e.ts, usage: d.usage, cost: d.cost_usd, duration: d.duration_ms, turns: d.turns, toolCalls: d.tool_calls});
+    Object.assign(run, {status: d.status, reason: d.reason, end: e.ts, usage: d.usage, cost: d.cost_usd, duration: d.duration_ms, inAll: Date.parse(e.ts) - Date.parse(run.start), turns: d.turns, toolCalls: d.tool_calls});
     for (const item of this.items) if (item.streaming && item.run === e.run_id) this.item(item.key).streaming = item.waiting = false;
     if (d.status === 'failed' && this.failure && this.failure.run === e.run_id && d.error && this.failure.text.endsWith(d.error.message)) this.item(this.failure.key).told = true;
     this.item(`r-${e.run_id}`, {kind: 'run', run: e.run_id, content: run.content, status: d.status, reason: d.reason, error: d.error, usage: d.usage,
-      cost: d.cost_usd, duration: d.duration_ms, turns: d.turns, toolCalls: d.tool_calls, ts: e.ts});
+      cost: d.cost_usd, duration: d.duration_ms, inAll: run.inAll, turns: d.turns, toolCalls: d.tool_calls, ts: e.ts});
   },
+};
+
+const decisionIn = (d) => ({decision: d.decision, rule: d.by, why: d.reason, class: d.class, nobody: d.nobody_to_ask});
+
+Conversation.prototype.childAsks = function childAsks(d, by) {
+  const child = d.child && this.children.get(d.child);
+  if (!child) return;
+  child.asks = Math.max(0, (child.asks || 0) + by);
+  if (by < 0 && child.live) child.live = {...child.live, status: 'running'}; // until it is looked at again
+  if (child.call) this.touchCall(child.call);
 };
 
 Conversation.prototype.touchState = function touchState(d) {

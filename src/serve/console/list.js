@@ -15,6 +15,7 @@ class SessionList {
     this.rows = new Map();
     this.nodes = new Map();
     this.selected = null;
+    this.asked = new Map(); // session -> {seq, n}: at this event n questions waited
     this.search = h('input', {type: 'search', placeholder: 'Search', 'aria-label': 'Search sessions', onkeydown: (e) => this.searchKeys(e),
       oninput: () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.find(), 200); this.draw(); }});
     this.found = new Map(); // session -> what was found in it, beyond its title
@@ -91,10 +92,10 @@ class SessionList {
   }
   draw() {
     const words = this.search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    for (const hit of this.found.values())
-      if (!this.rows.has(hit.session)) this.rows.set(hit.session, {id: hit.session, title: hit.title, cwd: hit.cwd, state: 'idle', updated: hit.time, parent: hit.parent});
+    const others = [...this.found.values()].filter((hit) => !this.rows.has(hit.session))
+      .map((hit) => ({id: hit.session, title: hit.title, cwd: hit.cwd, state: 'idle', updated: hit.time, parent: hit.parent}));
     const fits = (row) => this.found.has(row.id) || words.every((w) => `${row.title || ''} ${row.id} ${row.cwd || ''} ${row.model || ''}`.toLowerCase().includes(w));
-    const rows = [...this.rows.values()].filter(fits).sort((a, b) => (a.updated < b.updated ? 1 : -1));
+    const rows = [...this.rows.values(), ...others].filter(fits).sort((a, b) => (a.updated < b.updated ? 1 : -1));
     const lines = [];
     let day = null;
     const waits = (row) => row.state === 'parked' && !isAbandoned(row);
@@ -108,6 +109,16 @@ class SessionList {
     keep(this.list, lines);
     if (focused && focused.isConnected && document.activeElement !== focused) focused.focus();
   }
+  // A run that is parked and asks nothing is paused. Rows do not say so: what it asks is looked up once.
+  isPaused(row) {
+    const had = this.asked.get(row.id) || {};
+    if (had.seq !== row.last_seq) {
+      const now = {seq: row.last_seq, n: had.n};
+      this.asked.set(row.id, now);
+      this.act.asked(row.id).then((n) => { now.n = n; this.draw(); }, () => { now.seq = null; });
+    }
+    return this.asked.get(row.id).n === 0;
+  }
   heading(day) {
     let had = this.nodes.get(`/${day}`);
     if (!had) this.nodes.set(`/${day}`, had = {node: h('li.day', day)});
@@ -115,11 +126,12 @@ class SessionList {
   }
   row(row, words) {
     const state = isAbandoned(row) ? 'interrupted' : row.state;
-    const [tone, word] = STATES[state] || [null, state];
+    const [tone, word] = state === 'parked' && this.isPaused(row) ? ['warn', 'paused'] : STATES[state] || [null, state];
+    const size = row.messages === undefined ? null : row.messages ? plural(row.messages, 'message') : 'empty'; // of what was found we know no more
     const hit = this.found.get(row.id);
     const current = row.id === this.selected;
     const time = ago(row.updated);
-    const key = [row.title, state, time, row.messages, hit && hit.snippet, words.join(), current].join('\u0000');
+    const key = [row.title, state, word, time, row.messages, hit && hit.snippet, words.join(), current].join('\u0000');
     let had = this.nodes.get(row.id);
     if (!had) this.nodes.set(row.id, had = {link: h('a')}), had.node = h('li', {data: {id: row.id}}, had.link);
     if (had.key === key) return had.node;
@@ -130,7 +142,7 @@ class SessionList {
     else had.link.removeAttribute('aria-current');
     replace(had.link, h('span.title', tone && h(`span.dot.${tone}`), h('span.text', {title: row.title || ''}, row.title || 'Untitled'), h('span.time', time)),
       hit && h('span.snippet', marked(hit.snippet || '', words)),
-      h('span.meta', word || (row.messages ? plural(row.messages, 'message') : 'empty'), row.parent && ' · sub-agent'));
+      h('span.meta', [word || size, row.parent && 'sub-agent'].filter(Boolean).join(' · ')));
     return had.node;
   }
 }

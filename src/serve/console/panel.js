@@ -71,7 +71,7 @@ Panel.prototype.views = {
     const flow = c.items.filter((item) => item.kind === 'flow').pop();
     if (!children.length && flow) return this.put(anew ? null : `f${c.lastSeq}`, h('h3', 'Agents of the workflow'), h('div.flow', flowView(flow)));
     if (!children.length) return this.put('a0', emptyView('people', 'No sub-agents.', 'When hob hands work to others, each is shown here while it works, and can be stopped.'));
-    return this.put(anew ? null : `a${JSON.stringify(children.map((x) => [x.child, x.status, x.live]))}`, h('ul.children', children.map((child) => h('li',
+    return this.put(anew ? null : `a${JSON.stringify(children.map((x) => [x.child, x.status, x.asks, x.live]))}`, h('ul.children', children.map((child) => h('li',
       h('div.row', labelled(child.agent), child.background && h('span.hint', 'in the background')), h('p', cut(child.prompt || '', 300)), childStrip(child, this.act)))));
   },
   state(body, c, anew) {
@@ -87,7 +87,8 @@ Panel.prototype.views = {
     const path = new Set();
     for (let at = c.leaf; at; at = (c.entries.get(at) || {}).parent) path.add(at);
     const roots = [...c.entries.values()].filter((e) => !c.entries.has(e.parent));
-    return this.put(anew ? null : `b${c.entries.size}/${c.leaf}`, c.partial && h('p.hint', 'Only the newer part is loaded: scroll up in the conversation for more.'), branchList(roots, kids, {path, leaf: c.leaf, act: this.act}));
+    const view = {path, leaf: c.leaf, act: this.act};
+    return this.put(anew ? null : `b${c.entries.size}/${c.leaf}`, c.partial && h('p.hint', 'Only the newer part is loaded: scroll up in the conversation for more.'), roots.length > 1 ? h('div.tree', partedList(roots, kids, view)) : branchList(roots, kids, view));
   },
   usage(body, c, anew) {
     this.put(anew ? null : `u${c.lastSeq}`, sessionView(c, this.act));
@@ -125,10 +126,15 @@ function branchList(entries, kids, view) {
     for (;;) {
       rows.push(entryRow(at, view));
       const next = kids.get(at.entry) || [];
-      if (next.length !== 1) return h('li', rows, next.length > 1 && branchList(next, kids, view));
+      if (next.length !== 1) return h('li', rows, next.length > 1 && partedList(next, kids, view));
       [at] = next;
     }
   }));
+}
+
+// Where it parted, also at its very beginning.
+function partedList(entries, kids, view) {
+  return [h('div.parted', icon('fork'), `${entries.length} versions`), branchList(entries, kids, view)];
 }
 
 function entryRow(e, {path, leaf, act}) {
@@ -153,5 +159,5 @@ function sessionView(c, act) {
   h('h3', 'Settings'), h('table.numbers', h('tbody', line('Model', act.may('run') ? act.modelSelect(s.model) : s.model), line('Thinking', act.may('run') ? act.thinkingSelect(s.thinking) : s.thinking || 'default'),
     [['Permissions', s.mode], ['Agent', s.agent], ['Folder', s.cwd], ['Id', act.session()]].filter(([, v]) => v).map(([k, v]) => line(k, v)))),
   runs.length > 0 && [h('h3', 'Runs'), h('table.numbers.runs', h('tbody', runs.map((r) => h('tr', h('th', {scope: 'row'}, cut(wordsOf(r.content) || r.origin || 'run', 40)),
-    h('td', r.duration !== undefined ? duration(r.duration) : r.status), h('td', `${count(tokensOf(r.usage))} tokens`), h('td', money(r.cost) || '')))))]];
+    h('td', {title: r.duration !== undefined && took(r)}, r.duration !== undefined ? duration(r.inAll || r.duration) : r.status), h('td', `${count(tokensOf(r.usage))} tokens`), h('td', money(r.cost) || '')))))]];
 }

@@ -71,7 +71,7 @@ function timelineView(panel, c) {
 }
 
 function runSelect(panel, runs, chosen) {
-  const words = (r, i) => [`Run ${i + 1}`, r.status, r.duration ? duration(r.duration) : null, r.content && cut(wordsOf(r.content).split('\n')[0], 40)].filter(Boolean).join(' · ');
+  const words = (r, i) => [`Run ${i + 1}`, r.status, r.inAll !== undefined && took(r), r.content && cut(wordsOf(r.content).split('\n')[0], 40)].filter(Boolean).join(' · ');
   const key = `${chosen} ${runs.map(words)}`;
   if (panel.selectKey === key) return panel.runSelect; // it may be open
   panel.selectKey = key;
