@@ -320,7 +320,7 @@ static void test_serve_quota__what_waits_counts(void **state) {
     await_field(d, "one", "live.running", "true");
     while (said < 30 && desk_post(d, "{'text':'hi'}", "/api/sessions/one/follow_up") == 202) said++;
     assert_int_equal(said, 10);
-    assert_string_equal(client_field(&d->c, "error.code"), "HOB_ELIMIT");
+    assert_string_equal(client_field(&d->c, "error.code"), "limit");
     assert_non_null(strstr(client_field(&d->c, "error.message"), "10 messages that wait"));
     expect(d, desk_post(d, "{'queue':'drop'}", "/api/sessions/one/cancel"), 204);
     desk_settle(d, "one");
