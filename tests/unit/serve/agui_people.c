@@ -15,7 +15,7 @@ static const char script[] =
     "{'when':{'user':'two','step':1},'reply':["
     "{'tool':'write','args':{'path':'a.txt','content':'a'}},"
     "{'tool':'write','args':{'path':'b.txt','content':'b'}}]},"
-    "{'when':{'user':'read','step':1},'reply':[{'delay_ms':300},{'tool':'read','args':{'path':"
+    "{'when':{'user':'read','step':1},'reply':[{'delay_ms':1200},{'tool':'read','args':{'path':"
     "'script.json'}}]},"
     "{'when':{'offers':'pick_colour'},'reply':[{'text':'I can pick'}]}],"
     "'otherwise':[{'text':'done'}]}";
