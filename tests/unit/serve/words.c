@@ -51,6 +51,20 @@ static void test_serve_words__a_parameter_that_means_nothing_is_refused(void **s
     assert_status(d, desk_get(d, "/healthz?probe=1"), 200);
 }
 
+/* ---- what is written down ------------------------------------------------------------------------------------------ */
+
+static void test_serve_words__headers_that_count_are_in_the_document(void **state) {
+    static const char *const names[] = {"Idempotency-Key", "Last-Event-ID", "If-Match",
+                                        "If-None-Match"};
+    desk *d = *state;
+    char wanted[100];
+    assert_status(d, desk_get(d, "/openapi.json"), 200);
+    for (size_t i = 0; i < HOB_ARRAY_LEN(names); i++) {
+        snprintf(wanted, sizeof wanted, "{\"name\":\"%s\",\"in\":\"header\"", names[i]);
+        if (!strstr(hob_buf_z(&d->c.body), wanted)) fail_msg("%s is missing", names[i]);
+    }
+}
+
 /* ---- codes -------------------------------------------------------------------------------------------------------- */
 
 static void test_serve_words__a_stale_state_is_not_a_busy_session(void **state) {
@@ -189,6 +203,7 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_serve_words__##name, setup_tokens, desk_teardown)
     const struct CMUnitTest tests[] = {
         T(a_parameter_that_means_nothing_is_refused),
+        T(headers_that_count_are_in_the_document),
         T(a_stale_state_is_not_a_busy_session),
         T(a_mode_over_the_servers),
         TOKENS(a_mode_over_the_tokens),
