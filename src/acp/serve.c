@@ -115,10 +115,13 @@ static int serve(hob_acp *x, hob_error *err) {
 /* ---- life ---------------------------------------------------------------------------------- */
 
 /* Sessions first: what the editor did not answer is then no outcome of anything. */
-static void finish(hob_acp *x) {
+static void finish(hob_acp *x, bool flush) {
     while (!hob_list_empty(&x->sessions))
         hob_acp_session_free(HOB_LIST_FIRST(&x->sessions, hob_acp_session, link), true);
-    hob_acp_write(x); /* it may still listen */
+    if (flush)
+        hob_acp_flush(x); /* it may still listen */
+    else
+        hob_acp_write(x);
     hob_rpc_lines_finish(&x->lines);
     hob_buf_finish(&x->out);
 }
@@ -137,6 +140,6 @@ int hob_acp_serve(hob_runtime *rt, const hob_acp_opts *given, hob_error *err) {
     hob_list_init(&x.sessions);
     hob_list_init(&x.asks);
     code = serve(&x, err);
-    finish(&x);
+    finish(&x, code >= 0);
     return code;
 }

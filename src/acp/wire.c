@@ -11,6 +11,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+enum { STALL_MS = 2 * 1000, FLUSH_MS = 30 * 1000 }; /* nothing is read; in all */
+
 /* ---- out ----------------------------------------------------------------------------------- */
 
 size_t hob_acp_waiting(const hob_acp *x) {
@@ -41,6 +43,14 @@ void hob_acp_write(hob_acp *x) {
         else
             written_some(x, (size_t)wrote);
     }
+}
+
+void hob_acp_flush(hob_acp *x) {
+    struct pollfd p = {.fd = x->o.out, .events = POLLOUT};
+    hob_clock *clock = hob_clock_real();
+    int64_t until = clock->mono_ms(clock) + FLUSH_MS;
+    while (hob_acp_waiting(x) && clock->mono_ms(clock) < until && poll(&p, 1, STALL_MS) > 0)
+        hob_acp_write(x);
 }
 
 /* After each message: one that does not fit means that nobody reads. */

@@ -294,6 +294,13 @@ static bool pass_body(hob_web_request *r) {
                      "the body must be JSON: send it with Content-Type: application/json");
         return false;
     }
+    hob_str coding = hob_str_trim(hob_web_header(r, "content-encoding"));
+    if (coding.n && !hob_str_ieq(coding, HOB_STR("identity"))) {
+        hob_web_answer_header(r, "Accept-Encoding", HOB_STR("identity"));
+        hob_web_fail(r, 415, "bad_encoding",
+                     "a body is taken as it is: send it without Content-Encoding");
+        return false;
+    }
     if (h->length >= 0 && (uint64_t)h->length <= max) return true;
     hob_web_fail(r, 413, "too_large", "the body has %lld bytes, and this route takes %zu",
                  (long long)h->length, max);

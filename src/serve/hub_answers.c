@@ -14,8 +14,8 @@
 #include <stdio.h>
 
 enum {
-    KEYS = 1024,   /* of a room, the newest */
     EVENTS = 4096, /* of the log, the last: older ones are not looked at */
+    KEYS = EVENTS, /* of a room, the newest: each event may have one */
     PAGE = 256,    /* read at once */
     HALF = 32      /* digits of the key; the rest is the request */
 };

@@ -3,7 +3,9 @@
 #include "support/editor.h"
 #include "support/check.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static const char script[] =
     "{'rules':["
@@ -165,6 +167,22 @@ static void test_acp_editor__gone_in_the_middle(void **state) {
     }
 }
 
+/* It says no more, and reads later: far more waits for it than a pipe takes. */
+static void test_acp_editor__who_says_no_more_gets_all_answers(void **state) {
+    enum { REQUESTS = 2000 };
+    hob_test_editor *e = *state;
+    int answers = 0;
+    hob_test_editor_start(e);
+    for (int i = 0; i < REQUESTS; i++)
+        hob_test_editor_send(e, "{'jsonrpc':'2.0','id':5000,'method':'x/unknown','params':{}}");
+    close(e->to);
+    e->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    while (hob_test_editor_next(e)) answers++;
+    hob_test_editor_stop(e);
+    assert_int_equal(answers, REQUESTS);
+    assert_int_equal(e->served, HOB_OK);
+}
+
 /* ---- questions ----------------------------------------------------------------------------------- */
 
 static void test_acp_editor__a_question_that_it_cannot_ask_is_a_no(void **state) {
@@ -190,6 +208,7 @@ int main(void) {
         TEST(a_terminal_that_cannot_be_made_says_why),
         TEST(cancel_kills_and_releases),
         TEST(gone_in_the_middle),
+        TEST(who_says_no_more_gets_all_answers),
         TEST(a_question_that_it_cannot_ask_is_a_no),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
