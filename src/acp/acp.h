@@ -57,7 +57,8 @@ struct hob_acp {
 /* ---- wire.c -------------------------------------------------------------------------------- */
 
 void hob_acp_write(hob_acp *x); /* as much as goes without waiting */
-void hob_acp_flush(hob_acp *x); /* all of it: waits for an editor that reads, not for one that does not */
+void hob_acp_flush(
+    hob_acp *x); /* all of it: waits for an editor that reads, not for one that does not */
 size_t hob_acp_waiting(const hob_acp *x);
 void hob_acp_result(hob_acp *x, hob_str id, hob_str result);
 void hob_acp_refuse(hob_acp *x, hob_str id, const hob_error *err);

@@ -115,7 +115,8 @@ void hob_api_artifact_save(hob_web_request *r) {
     if (!is_unconditional(r)) return;
     item.name = name_of(r);
     item.bytes = hob_web_body(r);
-    item.mime = hob_api_z(r, hob_web_header(r, "content-type"));
+    hob_str type = hob_str_trim(hob_web_header(r, "content-type"));
+    item.mime = type.n ? hob_api_z(r, type) : NULL;
     hob_room *room = hob_api_open(r);
     if (!room) return;
     int rc = hob_session_artifact_save(hob_room_session(room), &item, &version, &err);

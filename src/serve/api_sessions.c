@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdio.h>
 
+enum { TITLE_MAX = 1000 }; /* bytes, as of hob_session_set_title */
+
 /* ---- list -------------------------------------------------------------------------------------------------------- */
 
 void hob_api_sessions(hob_web_request *r) {
@@ -124,6 +126,20 @@ static bool take_words(hob_web_request *r, const hob_json *body, hob_session_opt
     return true;
 }
 
+/* Looked at before a session is made that would stay without it. */
+static bool take_title(hob_web_request *r, const hob_json *body, hob_str *out) {
+    hob_error err;
+    int rc = HOB_OK;
+    if (!hob_api_text(r, body, "title", out)) return false;
+    for (size_t i = 0; i < out->n && rc >= 0; i++)
+        if ((unsigned char)out->p[i] < ' ')
+            rc = hob_fail(&err, HOB_EINVAL, 0, "a title is one line, without control characters");
+    if (out->n > TITLE_MAX)
+        rc = hob_fail(&err, HOB_ETOOBIG, 0, "a title has at most %d bytes", TITLE_MAX);
+    if (rc < 0) hob_web_fail_hob(r, rc, &err);
+    return rc >= 0;
+}
+
 static bool take_folder(hob_web_request *r, const hob_json *body, wishes *w) {
     hob_error err;
     hob_str path;
@@ -152,7 +168,7 @@ static bool take_wishes(hob_web_request *r, const hob_json *body, wishes *w) {
         "state", "budget", NULL};
     const hob_json *state = hob_json_get(body, "state");
     if (!hob_api_known(r, body, known) || !take_words(r, body, &w->o)) return false;
-    if (!hob_api_text(r, body, "title", &w->title)) return false;
+    if (!take_title(r, body, &w->title)) return false;
     if (!take_folder(r, body, w) || !take_mode(r, body, &w->o) || !hob_api_budget(r, body, &w->o))
         return false;
     if (state) w->o.state = hob_json_raw(state);
@@ -331,7 +347,7 @@ static bool take_copy(hob_web_request *r, hob_fork_opts *o, hob_str *title) {
     static const char *const known[] = {"title", "entry", "id", NULL};
     const hob_json *body = hob_web_json(r);
     hob_str entry, id;
-    if (!body || !hob_api_known(r, body, known) || !hob_api_text(r, body, "title", title) ||
+    if (!body || !hob_api_known(r, body, known) || !take_title(r, body, title) ||
         !hob_api_text(r, body, "entry", &entry) || !hob_api_text(r, body, "id", &id))
         return false;
     o->session = hob_api_z(r, hob_api_id(r));

@@ -202,6 +202,22 @@ static void test_serve_api__only_calls_and_artifacts_have_slashes(void **state) 
         assert_status(d, desk_get(d, "%s", paths[i]), 400);
 }
 
+/* A session that was refused is not there, also not without its title. */
+static void test_serve_api__a_bad_title_makes_no_session(void **state) {
+    desk *d = *state;
+    char body[1200] = "{'id':'two','title':'";
+    size_t n = strlen(body);
+    memset(body + n, 'x', 1001);
+    memcpy(body + n + 1001, "'}", 3);
+    desk_session(d, "one");
+    static const char *const paths[] = {"/api/sessions", "/api/sessions/one/fork"};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(paths); i++) {
+        assert_status(d, desk_post(d, "{'id':'two','title':'x\\ny'}", "%s", paths[i]), 400);
+        assert_status(d, desk_post(d, body, "%s", paths[i]), 413);
+        assert_status(d, desk_get(d, "/api/sessions/two"), 404);
+    }
+}
+
 static void test_serve_api__a_title_needs_no_open_session(void **state) {
     desk *d = *state;
     desk_session(d, "one");
@@ -448,6 +464,7 @@ int main(void) {
         T(messages_are_found_by_their_words),
         T(artifacts_are_listed_and_fetched),
         T(only_calls_and_artifacts_have_slashes),
+        T(a_bad_title_makes_no_session),
         T(a_title_needs_no_open_session),
         T(a_closed_session_can_be_talked_to_again),
         T(a_session_at_work_is_not_removed),

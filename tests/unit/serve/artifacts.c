@@ -48,6 +48,15 @@ static void test_serve_artifacts__a_put_at_any_time(void **state) {
     assert_field(d, "live.running", "true");
 }
 
+static void test_serve_artifacts__without_a_type_they_are_bytes(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, put(d, "a", "Content-Type: \r\n", "x"), 201);
+    assert_field(d, "mime", "application/octet-stream");
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/a"), 200);
+    assert_non_null(strstr(hob_buf_z(&d->c.head), "Content-Type: application/octet-stream\r\n"));
+}
+
 static void test_serve_artifacts__what_cannot_be_saved(void **state) {
     static const char text[] = "Content-Type: text/plain\r\n";
     desk *d = *state;
@@ -56,6 +65,8 @@ static void test_serve_artifacts__what_cannot_be_saved(void **state) {
     assert_status(d, put(d, "a%5Cb", text, "x"), 400);
     assert_status(d, put(d, "a", "Content-Type: text/plain\r\nIf-Match: \"0\"\r\n", "x"), 400);
     assert_status(d, put(d, "a", "Content-Type: text/plain\r\nIf-None-Match: *\r\n", "x"), 400);
+    assert_status(d, put(d, "a", "Content-Encoding: gzip\r\n", "x"), 415);
+    assert_field(d, "error.code", "bad_encoding");
     assert_status(d, client_call_with(&d->c, "PUT", "/api/sessions/no/artifacts/a", text, "x"),
                   404);
     assert_status(d, desk_get(d, "/api/sessions/one/artifacts"), 200);
@@ -74,6 +85,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(each_put_is_a_version),
         T(a_put_at_any_time),
+        T(without_a_type_they_are_bytes),
         T(what_cannot_be_saved),
         T(a_body_over_the_limit_is_refused_before_it_comes),
     };

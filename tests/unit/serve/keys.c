@@ -1,0 +1,54 @@
+/* Idempotency-Key: known as long as the documentation promises, 4,096 events. */
+#include "serve/callers.h"
+#include "serve/hub.h"
+#include "support/check.h"
+#include "support/desk.h"
+
+#include <stdio.h>
+
+static int setup(void **state) {
+    return desk_setup(state, "{'otherwise':[{'text':'hi'}]}");
+}
+
+static void make_key(int i, char out[HOB_KEY_SIZE]) {
+    char name[24];
+    snprintf(name, sizeof name, "key-%d", i);
+    hob_key_make(hob_str_z(name), HOB_STR("/route"), HOB_STR("{}"), out);
+}
+
+static void test_serve_keys__as_many_are_known_as_events_are_promised(void **state) {
+    enum { PROMISED = 4096 };
+    desk *d = *state;
+    char key[HOB_KEY_SIZE];
+    hob_answer a = {.seq = 0};
+    hob_room *room;
+    hob_error err;
+    desk_session(d, "one");
+    const hob_caller *c = hob_callers_named(d->server->callers, HOB_STR("default"));
+    assert_ok(hob_hub_open(d->server->hub, c, HOB_STR("one"), &room, &err), err);
+    for (int i = 0; i < PROMISED; i++) {
+        make_key(i, key);
+        a.seq = (uint64_t)i;
+        assert_int_equal(hob_room_asked(room, key, &a, &err), 0);
+        hob_room_answered(room, key, &a);
+    }
+    make_key(0, key);
+    assert_int_equal(hob_room_asked(room, key, &a, &err), 1);
+    assert_int_equal(a.seq, 0);
+    make_key(PROMISED, key); /* and then the oldest is forgotten */
+    assert_int_equal(hob_room_asked(room, key, &a, &err), 0);
+    hob_room_answered(room, key, &a);
+    make_key(0, key);
+    assert_int_equal(hob_room_asked(room, key, &a, &err), 0);
+    hob_room_answered(room, key, NULL);
+    hob_hub_leave(room);
+    hob_caller_unref(c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_serve_keys__as_many_are_known_as_events_are_promised,
+                                        setup, desk_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
