@@ -43,8 +43,8 @@ static void add_hint(hob_buf *b, const char *text) {
         {"and there is no TLS here", "--insecure, if it is meant"},
         {"one that is not in the list of models", "hob models"},
         {"no model is chosen, and no provider has a key",
-         "set ANTHROPIC_API_KEY or OPENAI_API_KEY, name a model with -m, or try \"hob demo\", which "
-         "needs none"},
+         "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY, name a model with -m, or try "
+         "\"hob demo\", which needs none"},
         {"there is no session of ", NULL},
         {"there is no session ", "`hob sessions list` shows them"},
         {"there is no run ", "`hob runs list` shows them"},
