@@ -62,7 +62,7 @@ static void say(walk *k, const char *op, const hob_tree *value) {
     if (k->path.err || k->w->out->err) k->err = HOB_ETOOBIG;
 }
 
-static void compare(walk *k, const hob_tree *from, const hob_tree *to);
+static void compare(walk *k, hob_tree *from, hob_tree *to);
 
 static void say_member(walk *k, const char *op, const hob_tree *m, const hob_tree *value) {
     size_t was = enter(k, m->key);
@@ -70,13 +70,13 @@ static void say_member(walk *k, const char *op, const hob_tree *m, const hob_tre
     leave(k, was);
 }
 
-static void compare_member(walk *k, const hob_tree *from, const hob_tree *to) {
+static void compare_member(walk *k, hob_tree *from, hob_tree *to) {
     size_t was = enter(k, from->key);
     compare(k, from, to);
     leave(k, was);
 }
 
-static void compare_objects(walk *k, const hob_tree *from, const hob_tree *to) {
+static void compare_objects(walk *k, hob_tree *from, hob_tree *to) {
     hob_tree **x = hob_tree_sorted(k->arena, from), **y = hob_tree_sorted(k->arena, to);
     if (!x || !y) {
         k->err = HOB_ETOOBIG;
@@ -95,8 +95,8 @@ static void compare_objects(walk *k, const hob_tree *from, const hob_tree *to) {
     }
 }
 
-static void compare_arrays(walk *k, const hob_tree *from, const hob_tree *to) {
-    const hob_tree *p = from->first, *q = to->first, *pl = from->last, *ql = to->last;
+static void compare_arrays(walk *k, hob_tree *from, hob_tree *to) {
+    hob_tree *p = from->first, *q = to->first, *pl = from->last, *ql = to->last;
     size_t head = 0, n = from->n, m = to->n;
     while (head < n && head < m && hob_tree_same(p, q)) head++, p = p->next, q = q->next;
     while (n > head && m > head && hob_tree_same(pl, ql)) n--, m--, pl = pl->prev, ql = ql->prev;
@@ -118,7 +118,7 @@ static void compare_arrays(walk *k, const hob_tree *from, const hob_tree *to) {
     }
 }
 
-static void compare(walk *k, const hob_tree *from, const hob_tree *to) {
+static void compare(walk *k, hob_tree *from, hob_tree *to) {
     if (k->err) return;
     if (from->type == HOB_JSON_OBJECT && to->type == HOB_JSON_OBJECT)
         compare_objects(k, from, to);
@@ -128,8 +128,7 @@ static void compare(walk *k, const hob_tree *from, const hob_tree *to) {
         say(k, "replace", to);
 }
 
-int hob_patch_find(hob_arena *a, const hob_tree *from, const hob_tree *to, hob_jsonw *w,
-                   bool *unsafe) {
+int hob_patch_find(hob_arena *a, hob_tree *from, hob_tree *to, hob_jsonw *w, bool *unsafe) {
     walk k = {.arena = a, .w = w};
     hob_buf_init(&k.path, 1 << 20);
     compare(&k, from, to);

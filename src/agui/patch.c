@@ -94,7 +94,7 @@ static int64_t index_of(hob_str name, size_t n) {
     return i;
 }
 
-static hob_tree *child_of(const hob_tree *holder, hob_str name) {
+static hob_tree *child_of(hob_tree *holder, hob_str name) {
     if (holder->type == HOB_JSON_OBJECT) return hob_tree_member(holder, name);
     if (holder->type != HOB_JSON_ARRAY) return NULL;
     int64_t i = index_of(name, holder->n);
@@ -174,8 +174,9 @@ static bool replace(hob_arena *a, hob_tree **root, hob_str pointer, hob_tree *va
     hob_tree *old = child_of(p.holder, p.name);
     if (!old) return false;
     value->key = old->key;
-    hob_tree_insert(p.holder, old, value);
+    hob_tree *after = old->next;
     hob_tree_remove(p.holder, old);
+    hob_tree_insert(p.holder, after, value);
     return true;
 }
 
@@ -196,7 +197,7 @@ static ran with_value(hob_arena *a, hob_tree **root, const hob_json *o, op what)
     if (!v) return NO_ROOM;
     if (what == OP_ADD) return put(a, root, path, v) ? RAN : NOT;
     if (what == OP_REPLACE) return replace(a, root, path, v) ? RAN : NOT;
-    const hob_tree *there = get(a, *root, path);
+    hob_tree *there = get(a, *root, path);
     return there && hob_tree_same(there, v) ? RAN : NOT;
 }
 

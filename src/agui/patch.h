@@ -24,7 +24,6 @@ int hob_patch_check(const hob_json *patch, hob_error *err);
 int hob_patch_run(hob_arena *a, hob_tree **root, const hob_json *patch, hob_error *err);
 /* Operations that make `to` of `from`, appended as members of the array that w is in. Sets *unsafe if a path has a name
  * that JavaScript's patch library refuses. */
-int hob_patch_find(hob_arena *a, const hob_tree *from, const hob_tree *to, hob_jsonw *w,
-                   bool *unsafe);
+int hob_patch_find(hob_arena *a, hob_tree *from, hob_tree *to, hob_jsonw *w, bool *unsafe);
 
 #endif

@@ -13,9 +13,11 @@ void hob_tree_insert(hob_tree *parent, hob_tree *before, hob_tree *child) {
     *(child->prev ? &child->prev->next : &parent->first) = child;
     *(before ? &before->prev : &parent->last) = child;
     parent->n++;
+    if (parent->index) hob_tree_index_add(parent, child);
 }
 
 void hob_tree_remove(hob_tree *parent, hob_tree *child) {
+    if (parent->index) hob_tree_index_drop(parent, child);
     *(child->prev ? &child->prev->next : &parent->first) = child->next;
     *(child->next ? &child->next->prev : &parent->last) = child->prev;
     child->next = child->prev = NULL;
@@ -51,13 +53,14 @@ static hob_tree *make(hob_arena *a, const hob_json *v, unsigned depth) {
     hob_tree *t = depth < HOB_TREE_MAX_DEPTH ? HOB_ARENA_NEW(a, hob_tree) : NULL;
     if (!t) return NULL;
     t->type = hob_json_type_of(v);
+    t->arena = a;
     t->raw = hob_json_raw(v);
     t->str = hob_json_str(v);
     for (const hob_json *c = hob_json_first(v); c; c = hob_json_next(c)) {
         hob_tree *child = make(a, c, depth + 1);
         if (!child) return NULL;
         child->key = hob_json_key(c);
-        child->place = t->n;
+        child->place = (uint32_t)t->n;
         hob_tree_insert(t, NULL, child);
     }
     if (t->type == HOB_JSON_OBJECT && !drop_duplicates(a, t)) return NULL;
@@ -68,10 +71,19 @@ hob_tree *hob_tree_make(hob_arena *a, const hob_json *v) {
     return make(a, v, 0);
 }
 
+hob_tree *hob_tree_object(hob_arena *a) {
+    hob_tree *t = HOB_ARENA_NEW(a, hob_tree);
+    if (!t) return NULL;
+    t->type = HOB_JSON_OBJECT;
+    t->arena = a;
+    return t;
+}
+
 hob_tree *hob_tree_copy(hob_arena *a, const hob_tree *from, unsigned depth) {
     hob_tree *t = depth < HOB_TREE_MAX_DEPTH ? HOB_ARENA_NEW(a, hob_tree) : NULL;
     if (!t) return NULL;
     t->type = from->type;
+    t->arena = a;
     t->raw = from->raw;
     t->str = from->str;
     t->key = from->key;
@@ -106,7 +118,9 @@ int hob_tree_write(hob_jsonw *w, const hob_tree *t, unsigned depth) {
     return w->out->err;
 }
 
-hob_tree *hob_tree_member(const hob_tree *object, hob_str key) {
+hob_tree *hob_tree_member(hob_tree *object, hob_str key) {
+    hob_tree_index *x = hob_tree_index_get(object);
+    if (x) return hob_tree_index_find(x, key);
     for (hob_tree *c = object->first; c; c = c->next)
         if (hob_str_eq(c->key, key)) return c;
     return NULL;
@@ -130,9 +144,9 @@ static bool same_number(hob_str a, hob_str b) {
 }
 
 /* Members mostly stand in the same order, so the neighbour is tried before all are searched. */
-static bool same_members(const hob_tree *a, const hob_tree *b) {
-    const hob_tree *d = b->first;
-    for (const hob_tree *c = a->first; c; c = c->next) {
+static bool same_members(hob_tree *a, hob_tree *b) {
+    hob_tree *d = b->first;
+    for (hob_tree *c = a->first; c; c = c->next) {
         if (!d || !hob_str_eq(d->key, c->key)) d = hob_tree_member(b, c->key);
         if (!d || !hob_tree_same(c, d)) return false;
         d = d->next;
@@ -140,7 +154,7 @@ static bool same_members(const hob_tree *a, const hob_tree *b) {
     return true;
 }
 
-bool hob_tree_same(const hob_tree *a, const hob_tree *b) {
+bool hob_tree_same(hob_tree *a, hob_tree *b) {
     if (a->type != b->type || a->n != b->n) return false;
     switch (a->type) {
     case HOB_JSON_NULL: return true;
@@ -150,8 +164,8 @@ bool hob_tree_same(const hob_tree *a, const hob_tree *b) {
     case HOB_JSON_OBJECT: return same_members(a, b);
     case HOB_JSON_ARRAY: break;
     }
-    const hob_tree *d = b->first;
-    for (const hob_tree *c = a->first; c; c = c->next, d = d->next)
+    hob_tree *d = b->first;
+    for (hob_tree *c = a->first; c; c = c->next, d = d->next)
         if (!hob_tree_same(c, d)) return false;
     return true;
 }

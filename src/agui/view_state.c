@@ -42,9 +42,7 @@ static hob_tree *held(hob_agui_view *v) {
     hob_str text = hob_arena_dup(v->scratch, hob_agui_state(v->out));
     hob_json_parse(v->scratch, text, NULL, &now, NULL);
     if (hob_json_is(now, HOB_JSON_OBJECT)) return hob_tree_make(v->scratch, now);
-    hob_tree *t = HOB_ARENA_NEW(v->scratch, hob_tree);
-    if (t) t->type = HOB_JSON_OBJECT;
-    return t;
+    return hob_tree_object(v->scratch);
 }
 
 /* What cannot be shown is no reason to end the run. */

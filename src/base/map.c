@@ -5,7 +5,7 @@
  * keys cannot make it slow. Iteration follows insertion, whatever the seed. Removing leaves a hole
  * that the next growth sweeps up; so take during an iteration is fine, put is not.
  */
-#include "base/base.h"
+#include "base/sip.h"
 
 typedef struct entry {
     char *key; /* NULL: removed */
@@ -54,7 +54,7 @@ static void sip_round(uint64_t v[4]) {
     v[2] = rotate(v[2], 32);
 }
 
-static uint64_t sip_hash(const uint64_t seed[2], hob_str s) {
+uint64_t hob_sip_hash(const uint64_t seed[2], hob_str s) {
     uint64_t v[4] = {seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du,
                      seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u};
     for (size_t i = 0; i <= s.n / 8; i++) {
@@ -83,7 +83,7 @@ static size_t find(const hob_map *m, hob_str key, uint64_t hash) {
 
 static entry *lookup(const hob_map *m, hob_str key) {
     if (m->count == 0) return NULL;
-    size_t at = find(m, key, sip_hash(m->seed, key));
+    size_t at = find(m, key, hob_sip_hash(m->seed, key));
     return m->index[at] ? &m->entries[m->index[at] - 1] : NULL;
 }
 
@@ -118,7 +118,7 @@ void *hob_map_put(hob_map *m, hob_str key, void *value) {
         return replaced;
     }
     if (m->filled == m->cap / 4 * 3) rebuild(m);
-    uint64_t hash = sip_hash(m->seed, key);
+    uint64_t hash = hob_sip_hash(m->seed, key);
     size_t at = find(m, key, hash);
     m->entries[m->filled] =
         (entry){.key = hob_dupz(key), .key_n = key.n, .hash = hash, .value = value};
