@@ -5,25 +5,39 @@
  * accept-edits frees edits because they can be looked at before they count. These count as soon as somebody types
  * `git status`, opens an editor or a shell, or starts hob again; so that mode asks about them. Each pattern is looked
  * for at every depth, in any case of letters, and means everything beneath it, whether it exists or not.
+ *
+ * Git takes every folder with HEAD, objects and refs for a repository, whatever its name, and runs what its config says:
+ * so a file HEAD is asked about, without which there is none, and the hooks that git knows. Names alone are looked at
+ * here; the tool that follows a link asks about the path behind it.
  */
 #include "policy/rule.h"
 
 static const char *const patterns[] = {
     /* what agents are told, and may do */
-    ".hob", ".claude", ".agents", ".codex", ".cursor", ".gemini", ".mcp.json", ".claude.json",
-    "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", ".config/hob",
+    ".hob", ".claude", ".agents", ".codex", ".cursor", ".cursorrules", ".gemini", ".mcp.json",
+    ".claude.json", "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
+    ".windsurf*", ".aider*", ".github/copilot-instructions.md",
     /* git: hooks, filters, pagers, aliases; "x.git" is a bare repository */
-    "*.git", ".gitconfig", ".gitmodules", ".config/git", ".githooks", ".husky",
-    ".pre-commit-config.yaml", "lefthook.y*ml", ".lefthook.y*ml",
+    ".git", "*.git", ".gitconfig", ".gitmodules", ".gitattributes", ".githooks", ".husky",
+    "hooks/pre-*", "hooks/post-*", ".pre-commit-config.y*ml", "lefthook.y*ml", ".lefthook.y*ml",
     /* editors and debuggers: tasks, settings that name programs */
-    ".vscode", ".idea", ".devcontainer*", ".vimrc", ".exrc", ".nvimrc", ".nvim.lua",
-    ".dir-locals.el", ".gdbinit", ".lldbinit",
-    /* shells and log-ins */
+    ".vscode", ".idea", ".zed", ".devcontainer*", ".vim", ".vimrc", ".gvimrc", ".exrc", ".nvim",
+    ".nvimrc", ".nvim.lua", ".emacs", ".emacs.d", ".emacs.el", ".dir-locals*.el", ".gdbinit",
+    ".lldbinit",
+    /* shells and log-ins; programs that others find by their names */
     ".bash*", ".zsh*", ".zprofile", ".zlog*", ".profile", ".*shrc", ".login", ".logout", ".envrc",
-    ".ssh", ".config/fish", ".config/systemd", ".config/autostart", ".config/environment.d",
+    ".ssh", ".config", ".local/bin", ".local/lib", ".inputrc", ".screenrc", ".tmux", ".tmux.conf*",
     ".pam_environment", ".xprofile", ".xsession*", ".xinitrc",
     /* programs that read further programs from their settings */
-    ".npmrc", ".yarnrc*", ".pnpmfile.cjs", ".ripgreprc", ".wgetrc", ".curlrc"};
+    ".npmrc", ".yarn", ".yarnrc*", ".pnpmfile.cjs", ".ripgreprc", ".wgetrc", ".curlrc", ".cargo",
+    ".mise*", "mise*.toml", ".tool-versions", ".mvn", ".irbrc", ".gemrc", ".pythonrc*"};
+
+/* Every repository has its HEAD. Not a pattern, since folders called "head" are no such thing. */
+static bool is_head(hob_str path) {
+    size_t at = path.n;
+    while (at > 0 && path.p[at - 1] != '/') at--;
+    return hob_str_ieq(hob_str_skip(path, at), HOB_STR("HEAD"));
+}
 
 bool hob_path_protected(hob_str path, const hob_rule_place *place) {
     hob_buf clean;
@@ -32,6 +46,7 @@ bool hob_path_protected(hob_str path, const hob_rule_place *place) {
     bool known = hob_path_place(path, place, &clean) == HOB_OK;
     for (size_t i = 0; known && !found && i < HOB_ARRAY_LEN(patterns); i++)
         found = hob_path_looks_like(hob_str_z(patterns[i]), hob_buf_str(&clean));
+    found = found || !known || is_head(hob_buf_str(&clean));
     hob_buf_finish(&clean);
-    return found || !known;
+    return found;
 }

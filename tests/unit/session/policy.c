@@ -124,7 +124,7 @@ static void test_session_policy__accepted_edits_make_nothing_run(void **state) {
     host_init(&r, "{'rules':[{'when':{'step':1},'reply':["
                   "{'tool':'write','args':{'path':'.git/config','content':'x'}},"
                   "{'tool':'write','args':{'path':'settings','content':'x'}},"
-                  "{'tool':'write','args':{'path':'own/hooks/post-commit','content':'x'}},"
+                  "{'tool':'write','args':{'path':'own/hooks/run','content':'x'}},"
                   "{'tool':'write','args':{'path':'.HOB/config.json','content':'x'}},"
                   "{'tool':'write','args':{'path':'plain','content':'x'}}]}],"
                   "'otherwise':[{'text':'done'}]}");
@@ -137,7 +137,7 @@ static void test_session_policy__accepted_edits_make_nothing_run(void **state) {
     assert_string_equal(host_prompt(&r, "go"), "completed");
     const char *log = host_log(&r);
     assert_non_null(strstr(log, "refused: settings is a link that leads to .git/config: "));
-    assert_non_null(strstr(log, "refused: own/hooks/post-commit is a link that leads to .git/"));
+    assert_non_null(strstr(log, "refused: own/hooks/run is a link that leads to .git/"));
     assert_int_equal(host_count(&r, "tool_started"), 3); /* the two links and plain */
     assert_str(hob_test_content(&r.folder, ".git/config"), "[core]");
     assert_int_equal(hob_test_entries(&r.folder, ".git"), 1);
