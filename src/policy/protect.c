@@ -7,7 +7,7 @@
  * for at every depth, in any case of letters, and means everything beneath it, whether it exists or not.
  *
  * Git takes every folder with HEAD, objects and refs for a repository, whatever its name, and runs what its config says:
- * so a file HEAD is asked about, without which there is none, and the hooks that git knows. Names alone are looked at
+ * so a file HEAD is asked about, without which there is none, and hooks by the names that git gives them. Names alone are looked at
  * here; the tool that follows a link asks about the path behind it.
  */
 #include "policy/rule.h"
@@ -18,8 +18,9 @@ static const char *const patterns[] = {
     ".claude.json", "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
     ".windsurf*", ".aider*", ".github/copilot-instructions.md",
     /* git: hooks, filters, pagers, aliases; "x.git" is a bare repository */
-    ".git", "*.git", ".gitconfig", ".gitmodules", ".gitattributes", ".githooks", ".husky",
-    "hooks/pre-*", "hooks/post-*", ".pre-commit-config.y*ml", "lefthook.y*ml", ".lefthook.y*ml",
+    "*.git", ".gitconfig", ".gitmodules", ".gitattributes", ".githooks", ".husky", "hooks/pre-*",
+    "hooks/post-*", "hooks/*-msg", "hooks/push-to-checkout", "hooks/reference-transaction",
+    ".pre-commit-config.y*ml", "lefthook.y*ml", ".lefthook.y*ml",
     /* editors and debuggers: tasks, settings that name programs */
     ".vscode", ".idea", ".zed", ".devcontainer*", ".vim", ".vimrc", ".gvimrc", ".exrc", ".nvim",
     ".nvimrc", ".nvim.lua", ".emacs", ".emacs.d", ".emacs.el", ".dir-locals*.el", ".gdbinit",

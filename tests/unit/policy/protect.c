@@ -44,6 +44,7 @@ static void test_policy_protect__what_makes_programs_run_is_asked_about(void **s
                                         "packages/a/.yarnrc.yml",
                                         "proj/HEAD",
                                         "proj/hooks/pre-commit",
+                                        "proj/hooks/commit-msg",
                                         "proj/Head",
                                         ".vim/plugin/x.vim",
                                         ".vimrc",
