@@ -2,7 +2,8 @@
  * web.c - the server's thread: it accepts, wakes streams, hands requests to workers, and ends.
  *
  * Room: at the ceiling of connections the oldest one on which nobody with a token has spoken yet makes room for the new
- * one, so that slow strangers cannot keep others out. When all are known, the new one is turned away.
+ * one, so that slow strangers cannot keep others out. When all are known, an idle one does, of the caller who has the most;
+ * when all are at work, the new one is turned away.
  */
 #include "serve/web.h"
 
@@ -28,11 +29,26 @@ static void turn_away(hob_web *w, int fd) {
     close(fd);
 }
 
+/* Between two requests: of the caller who has the most, the one that is silent for longest. */
+static hob_conn *idlest(hob_web *w) {
+    hob_conn *found = NULL;
+    HOB_LIST_EACH (it, &w->conns) {
+        hob_conn *c = HOB_CONTAINER(it, hob_conn, link);
+        if (c->state != HOB_CONN_HEAD || c->in.n || !c->caller) continue;
+        size_t has = hob_caller_turns(c->caller)->conns;
+        size_t most = found ? hob_caller_turns(found->caller)->conns : 0;
+        if (has > most || (has == most && c->deadline < found->deadline)) found = c;
+    }
+    return found;
+}
+
 static bool make_room(hob_web *w) {
     if (w->nconns < w->max_conns) return true;
-    if (hob_list_empty(&w->unknown)) return false;
+    hob_conn *c =
+        hob_list_empty(&w->unknown) ? idlest(w) : HOB_LIST_FIRST(&w->unknown, hob_conn, unknown);
+    if (!c) return false;
     hob_metric_add(w->metrics, HOB_METRIC_TURNED_AWAY, 1);
-    hob_conn_close(HOB_LIST_FIRST(&w->unknown, hob_conn, unknown));
+    hob_conn_close(c);
     return true;
 }
 

@@ -111,9 +111,43 @@ static void test_serve_turns__nobody_has_all_connections(void **state) {
     end(&s);
 }
 
+static void assert_served(int fd, const char *text) {
+    webd_answer a;
+    webd_send(fd, hob_str_z(text));
+    webd_receive(fd, &a);
+    assert_int_equal(a.status, 200);
+    webd_answer_finish(&a);
+}
+
+/* All have spoken and are silent; the one that was silent first goes. */
+static void test_serve_turns__idle_connections_make_room(void **state) {
+    enum { ROOM = 8 };
+    scene s = {.d = NULL, .fds = {[ROOM] = -1, [ROOM + 1] = -1}};
+    hob_server_opts o = HOB_SERVER_OPTS_INIT;
+    webd_answer a;
+    char text[2][400];
+    (void)state;
+    write_tokens(&s);
+    o.token_file = hob_test_path(&s.f, "t");
+    o.max_connections = ROOM;
+    s.d = webd_start(&o);
+    snprintf(text[0], 400, "GET /tagged HTTP/1.1\r\n%s" WEBD_AUTH "\r\n", s.d->host);
+    snprintf(text[1], 400, "GET /tagged HTTP/1.1\r\n%sAuthorization: Bearer " OTHER "\r\n\r\n",
+             s.d->host);
+    for (int i = 0; i < ROOM; i++) assert_served(s.fds[i] = webd_connect(s.d), text[i % 2]);
+    webd_call(s.d, "GET /ping", NULL, NULL, &a);
+    assert_int_equal(a.status, 200);
+    webd_answer_finish(&a);
+    assert_true(webd_closed(s.fds[0]));
+    for (int i = 1; i < ROOM; i++) assert_served(s.fds[i], text[i % 2]);
+    webd_free(s.d);
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serve_turns__others_are_served_meanwhile),
+        cmocka_unit_test(test_serve_turns__idle_connections_make_room),
         cmocka_unit_test(test_serve_turns__nobody_has_all_connections),
         cmocka_unit_test(test_serve_turns__what_waits_goes_with_its_client_or_the_server),
     };
