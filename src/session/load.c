@@ -182,8 +182,9 @@ static void read_page(loader *l) {
 void hob_session_load(hob_session *s, hob_str from, hob_loaded_fn done, void *user) {
     loader *l = HOB_NEW(loader);
     *l = (loader){.s = s, .from = hob_str_n(hob_dupz(from), from.n), .done = done, .user = user};
-    /* A snapshot is of its own agent's conversation; those of a team look at all of it. */
-    bool own = hob_str_eqz(from, s->id) && !s->failed && !s->crew;
+    /* A snapshot is of its own agent's conversation; those of a team look at all of it. What a sub-agent has asked, and
+     * was answered, its caller may have missed: it stands in the log only. */
+    bool own = hob_str_eqz(from, s->id) && !s->failed && !s->crew && !s->task;
     s->refolding = true;
     reset_views(s);
     if (own)
