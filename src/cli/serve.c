@@ -8,6 +8,7 @@
 
 #include <hob/server.h>
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -164,6 +165,11 @@ static int start(hob_cli *cli, const serve_opts *o, hob_serve_token *token, hob_
     return r < 0 ? r : hob_cli_start_as(cli, HOB_LOOP_OWN_THREAD, o->trust, err);
 }
 
+/* What callers needed for a moment is the machine's again. Left alone, malloc keeps large blocks once one was freed. */
+static void give_back_memory(void) {
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
+
 static int serve(hob_cli *cli, const serve_opts *o, hob_error *err) {
     hob_server_opts so = HOB_SERVER_OPTS_INIT;
     hob_serve_token token = {.made = false};
@@ -173,6 +179,7 @@ static int serve(hob_cli *cli, const serve_opts *o, hob_error *err) {
     sigset_t set;
     char url[300];
     raise_file_limit();
+    give_back_memory();
     int r = start(cli, o, &token, err);
     if (r >= 0) r = try_model(cli, o->model, err);
     if (r >= 0)
