@@ -79,9 +79,10 @@ bool bench_server_start(bench_server *s, const bench_rig *r) {
         "[{\"text\":\"0123456789\",\"delay_ms\":20}]}}]},"
         "{\"when\":{\"user\":\"pour\"},\"reply\":[{\"repeat\":{\"times\":1000,\"reply\":"
         "[{\"repeat\":{\"times\":200,\"reply\":[{\"text\":\"~word now \"}]}}]}}]}],\"otherwise\":[{\"text\":\"hello\"}]}";
-    static const char tokens[] = "{\"tokens\":[{\"name\":\"bench\",\"token\":\"" BENCH_TOKEN
-                                 "\",\"rights\":[\"read\",\"run\"],"
-                                 "\"limits\":{\"streams\":20000}}]}";
+    static const char tokens[] =
+        "{\"tokens\":[{\"name\":\"bench\",\"principal\":\"local\",\"token\":\"" BENCH_TOKEN
+        "\",\"rights\":[\"read\",\"run\"],"
+        "\"limits\":{\"streams\":20000}}]}";
     if (!write_file(bench_rig_path(r, "serve.json"), script)) return false;
     if (!write_file(bench_rig_path(r, "tokens.json"), tokens)) return false;
     return start(s, serve_rig, r);
