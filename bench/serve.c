@@ -39,7 +39,7 @@ static size_t replay(int port, const char *id, size_t *events) {
     char path[100];
     int fd = bench_dial(port);
     snprintf(path, sizeof path, "/api/sessions/%s/events?until=settled", id);
-    bench_ask_for(fd, "GET", path, "Accept: text/event-stream\r\n", NULL);
+    bench_ask_for(fd, "GET", path, "Accept: text/event-stream\r\nConnection: close\r\n", NULL);
     size_t bytes = bench_read_all(fd, "\nevent: ", events);
     close(fd);
     return bytes;

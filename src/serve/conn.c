@@ -56,8 +56,7 @@ static bool seat(hob_conn *c, hob_web_request *r) {
     if (t->conns >= w->max_conns / 2 && hob_callers_count(w->server->callers) > 1) {
         r->close = true;
         hob_web_answer_header(r, "Retry-After", HOB_STR("5"));
-        hob_web_fail(r, 429, hob_error_name(HOB_ELIMIT),
-                     "'%.*s' has %zu connections: close some, or use them again",
+        hob_web_fail(r, 429, "limit", "'%.*s' has %zu connections: close some, or use them again",
                      HOB_FMT(r->caller->name), t->conns);
         return false;
     }

@@ -76,7 +76,7 @@ bool hob_web_dispatch(hob_web_request *r) {
     if (!turns || turns->working < most_at_once(w)) {
         if (!begin_turn(r)) return false;
     } else if (turns->waiting >= WAITING) {
-        return refuse(r, 429, hob_error_name(HOB_ELIMIT), WAITING);
+        return refuse(r, 429, "limit", WAITING);
     } else {
         turns->waiting++;
         hob_list_push(&w->waiting, &r->waiting);

@@ -203,3 +203,33 @@ void hob_test_editor_session(hob_test_editor *e) {
     hob_test_editor_until(e, "available_commands_update");
     hob_test_editor_seen(e);
 }
+
+/* ---- for tests ----------------------------------------------------------------------------------------------- */
+
+int hob_test_editor_setup(void **state, const char *script) {
+    hob_test_editor *e = HOB_NEW(hob_test_editor);
+    hob_test_editor_init(e, script);
+    *state = e;
+    return 0;
+}
+
+int hob_test_editor_teardown(void **state) {
+    hob_test_editor_finish(*state);
+    hob_free(*state);
+    return 0;
+}
+
+hob_test_editor *hob_test_editor_ready(void **state) {
+    hob_test_editor_start(*state);
+    hob_test_editor_session(*state);
+    return *state;
+}
+
+void hob_test_editor_begin(hob_test_editor *e, const char *text) {
+    char line[300];
+    snprintf(line, sizeof line,
+             "{'jsonrpc':'2.0','id':77,'method':'session/prompt','params':"
+             "{'sessionId':'@S','prompt':[{'type':'text','text':'%s'}]}}",
+             text);
+    hob_test_editor_send(e, line);
+}

@@ -32,6 +32,13 @@ void hob_test_editor_start(hob_test_editor *e); /* and initializes */
 void hob_test_editor_stop(hob_test_editor *e);  /* closes its end, waits; the folder stays */
 void hob_test_editor_finish(hob_test_editor *e);
 
+/* For a test's own setup and teardown. */
+int hob_test_editor_setup(void **state, const char *script);
+int hob_test_editor_teardown(void **state);
+hob_test_editor *hob_test_editor_ready(void **state); /* started, with a session S */
+/* A prompt to S that is not waited for: request 77. */
+void hob_test_editor_begin(hob_test_editor *e, const char *text);
+
 /* A request: sends it, reads until its answer, and returns that (it is the last line of `seen`, too). params with '
  * for ", S and T in '@S' for the sessions, '@D' for the folder. */
 const hob_json *hob_test_editor_call(hob_test_editor *e, const char *method, const char *params);

@@ -16,19 +16,12 @@ static const char script[] =
     "'otherwise':[{'text':'<{{result}}>'}]}";
 
 static int setup(void **state) {
-    hob_test_editor *e = HOB_NEW(hob_test_editor);
-    hob_test_editor_init(e, script);
+    int rc = hob_test_editor_setup(state, script);
+    hob_test_editor *e = *state;
     hob_test_file(&e->h.folder, "a.txt", HOB_STR("disk\n"));
     e->offers = "{'fs':{'readTextFile':true,'writeTextFile':true},'terminal':true}";
     e->h.so.permission_mode = "yolo";
-    *state = e;
-    return 0;
-}
-
-static int teardown(void **state) {
-    hob_test_editor_finish(*state);
-    hob_free(*state);
-    return 0;
+    return rc;
 }
 
 static void assert_has(const char *text, const char *part) {
@@ -36,15 +29,7 @@ static void assert_has(const char *text, const char *part) {
 }
 
 static void begin(void **state, const char *text) {
-    hob_test_editor *e = *state;
-    char line[300];
-    hob_test_editor_start(e);
-    hob_test_editor_session(e);
-    snprintf(line, sizeof line,
-             "{'jsonrpc':'2.0','id':77,'method':'session/prompt','params':"
-             "{'sessionId':'@S','prompt':[{'type':'text','text':'%s'}]}}",
-             text);
-    hob_test_editor_send(e, line);
+    hob_test_editor_begin(hob_test_editor_ready(state), text);
 }
 
 /* Waits for this request and answers it. */
@@ -194,7 +179,8 @@ static void test_acp_editor__a_question_that_it_cannot_ask_is_a_no(void **state)
     assert_has(end(e), "the editor could not ask the user: no such method");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(test_acp_editor__##name, setup, teardown)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_acp_editor__##name, setup, hob_test_editor_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -15,31 +15,7 @@ static const char script[] =
     "'otherwise':[{'text':'<{{result}}>'}]}";
 
 static int setup(void **state) {
-    hob_test_editor *e = HOB_NEW(hob_test_editor);
-    hob_test_editor_init(e, script);
-    *state = e;
-    return 0;
-}
-
-static int teardown(void **state) {
-    hob_test_editor_finish(*state);
-    hob_free(*state);
-    return 0;
-}
-
-static hob_test_editor *start(void **state) {
-    hob_test_editor_start(*state);
-    hob_test_editor_session(*state);
-    return *state;
-}
-
-static void begin(hob_test_editor *e, const char *text) {
-    char line[300];
-    snprintf(line, sizeof line,
-             "{'jsonrpc':'2.0','id':77,'method':'session/prompt','params':"
-             "{'sessionId':'@S','prompt':[{'type':'text','text':'%s'}]}}",
-             text);
-    hob_test_editor_send(e, line);
+    return hob_test_editor_setup(state, script);
 }
 
 static void say(hob_test_editor *e, const char *text) {
@@ -76,8 +52,8 @@ static void assert_order(const char *seen, const char *const *parts, size_t n) {
 static void test_acp_order__a_file_is_asked_for_when_its_call_is_known(void **state) {
     hob_test_editor *e = *state;
     e->offers = "{'fs':{'readTextFile':true}}";
-    start(state);
-    begin(e, "read");
+    hob_test_editor_ready(state);
+    hob_test_editor_begin(e, "read");
     hob_test_editor_until(e, "'fs/read_text_file'");
     ASSERT_ORDER(hob_test_editor_seen(e), "'tool_call','toolCallId':'m4.0'",
                  "'toolCallId':'m4.0','status':'in_progress'", "'fs/read_text_file'");
@@ -88,8 +64,8 @@ static void test_acp_order__a_terminal_is_made_when_its_call_is_known(void **sta
     hob_test_editor *e = *state;
     e->offers = "{'terminal':true}";
     e->h.so.permission_mode = "yolo";
-    start(state);
-    begin(e, "run");
+    hob_test_editor_ready(state);
+    hob_test_editor_begin(e, "run");
     hob_test_editor_until(e, "'terminal/create'");
     ASSERT_ORDER(hob_test_editor_seen(e), "'tool_call','toolCallId':'m4.0'",
                  "'toolCallId':'m4.0','status':'in_progress'", "'terminal/create'");
@@ -97,7 +73,7 @@ static void test_acp_order__a_terminal_is_made_when_its_call_is_known(void **sta
 }
 
 static void test_acp_order__a_call_of_a_sub_agent_is_told_of_first(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "give");
     ASSERT_ORDER(hob_test_editor_seen(e), "'tool_call','toolCallId':'task-",
                  "'title':'Write a.txt','name':'write','kind':'edit'",
@@ -111,8 +87,8 @@ static void test_acp_order__a_call_of_before_is_told_of_when_it_goes_on(void **s
     hob_test_editor *e = *state;
     e->option = NULL;
     e->offers = "{'fs':{'readTextFile':true}}";
-    start(state);
-    begin(e, "write");
+    hob_test_editor_ready(state);
+    hob_test_editor_begin(e, "write");
     hob_test_editor_until(e, "'session/request_permission'");
     again(e);
     e->option = "allow";
@@ -147,8 +123,8 @@ static void test_acp_order__the_next_prompt_goes_on_with_a_paused_run(void **sta
     hob_test_editor *e = *state;
     e->option = NULL;
     e->offers = "{'session':{'notices':{}}}";
-    start(state);
-    begin(e, "write");
+    hob_test_editor_ready(state);
+    hob_test_editor_begin(e, "write");
     hob_test_editor_until(e, "'session/request_permission'");
     hob_test_editor_stop(e);
     pause_elsewhere(e);
@@ -174,7 +150,7 @@ static void expect_mode(hob_test_editor *e, const char *method, const char *mode
 }
 
 static void test_acp_order__a_session_keeps_its_mode(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     hob_test_editor_call(e, "session/set_mode", "{'sessionId':'@S','modeId':'yolo'}");
     say(e, "hi");
     again(e);
@@ -190,7 +166,7 @@ static void test_acp_order__a_session_keeps_its_mode(void **state) {
 
 /* A mode that the program was started with is the most that a session of before can have. */
 static void test_acp_order__a_mode_is_within_what_the_program_was_told(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     hob_test_editor_call(e, "session/set_mode", "{'sessionId':'@S','modeId':'yolo'}");
     say(e, "hi");
     e->h.so.permission_mode = "accept-edits";
@@ -222,7 +198,7 @@ static void test_acp_order__a_folder_that_is_too_long_is_refused(void **state) {
 /* ---- titles and usage ------------------------------------------------------------------------------------- */
 
 static void test_acp_order__a_session_is_called_what_it_was_named(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "hi");
     ASSERT_ORDER(hob_test_editor_seen(e), "'session_info_update','title':'hi'",
                  "'stopReason':'end_turn'");
@@ -242,7 +218,7 @@ static void test_acp_order__a_session_is_called_what_it_was_named(void **state) 
 }
 
 static void test_acp_order__a_loaded_session_says_how_full_it_is(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "hi");
     again(e);
     hob_test_editor_call(e, "session/load", WHERE);
@@ -252,7 +228,8 @@ static void test_acp_order__a_loaded_session_says_how_full_it_is(void **state) {
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(test_acp_order__##name, setup, teardown)
+#define T(name)                                                                                    \
+    cmocka_unit_test_setup_teardown(test_acp_order__##name, setup, hob_test_editor_teardown)
     const struct CMUnitTest tests[] = {
         T(a_file_is_asked_for_when_its_call_is_known),
         T(a_terminal_is_made_when_its_call_is_known),

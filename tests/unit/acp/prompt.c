@@ -17,23 +17,7 @@ static const char script[] =
     "'otherwise':[{'text':'Hello {{user}}'}]}";
 
 static int setup(void **state) {
-    hob_test_editor *e = HOB_NEW(hob_test_editor);
-    hob_test_editor_init(e, script);
-    *state = e;
-    return 0;
-}
-
-static int teardown(void **state) {
-    hob_test_editor_finish(*state);
-    hob_free(*state);
-    return 0;
-}
-
-static hob_test_editor *start(void **state) {
-    hob_test_editor *e = *state;
-    hob_test_editor_start(e);
-    hob_test_editor_session(e);
-    return e;
+    return hob_test_editor_setup(state, script);
 }
 
 static void say(hob_test_editor *e, const char *text) {
@@ -53,7 +37,7 @@ static void assert_has(const char *text, const char *part) {
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
 static void test_acp_prompt__an_answer_streams_and_ends_the_turn(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "you");
     assert_string_equal(
         hob_test_editor_seen(e),
@@ -69,7 +53,7 @@ static void test_acp_prompt__an_answer_streams_and_ends_the_turn(void **state) {
 }
 
 static void test_acp_prompt__a_tool_is_asked_for_and_shown(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "write");
     const char *seen = hob_test_editor_seen(e);
     assert_has(seen, UPDATE("agent_thought_chunk") "'content':{'type':'text','text':'hm'},"
@@ -96,7 +80,7 @@ static void test_acp_prompt__a_tool_is_asked_for_and_shown(void **state) {
 }
 
 static void test_acp_prompt__a_rejected_tool_is_not_run_and_the_turn_goes_on(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     e->option = "reject";
     say(e, "write");
     const char *seen = hob_test_editor_seen(e);
@@ -110,7 +94,7 @@ static void test_acp_prompt__a_rejected_tool_is_not_run_and_the_turn_goes_on(voi
 /* ---- how it ends ------------------------------------------------------------------------------- */
 
 static void test_acp_prompt__each_end_has_its_reason(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "long");
     assert_has(hob_test_editor_seen(e), "{'stopReason':'max_tokens',");
     say(e, "refuse");
@@ -121,14 +105,14 @@ static void test_acp_prompt__each_end_has_its_reason(void **state) {
 static void test_acp_prompt__a_limit_is_a_reason_not_an_error(void **state) {
     hob_test_editor *e = *state;
     e->h.so.max_turns = 1;
-    start(state);
+    hob_test_editor_ready(state);
     say(e, "write");
     assert_has(hob_test_editor_seen(e), "{'stopReason':'max_turn_requests',");
     hob_test_editor_stop(e);
 }
 
 static void test_acp_prompt__a_failed_run_is_an_error(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "fail");
     assert_has(hob_test_editor_seen(e),
                "'error':{'code':-32603,'message':'no way','data':{'code':'HOB_EREFUSED',"
@@ -153,7 +137,7 @@ static void begin_waiting(hob_test_editor *e, const char *id) {
 }
 
 static void test_acp_prompt__cancel_ends_the_turn_as_cancelled(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     begin_waiting(e, "77");
     hob_test_editor_send(e,
                          "{'jsonrpc':'2.0','method':'session/cancel','params':{'sessionId':'@S'}}");
@@ -164,7 +148,7 @@ static void test_acp_prompt__cancel_ends_the_turn_as_cancelled(void **state) {
 }
 
 static void test_acp_prompt__a_request_can_be_taken_back_by_its_id(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     begin_waiting(e, "'p'");
     hob_test_editor_send(
         e, "{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':'p'}}");
@@ -173,7 +157,7 @@ static void test_acp_prompt__a_request_can_be_taken_back_by_its_id(void **state)
 }
 
 static void test_acp_prompt__a_second_prompt_is_refused(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     begin_waiting(e, "77");
     say(e, "you");
     assert_has(hob_test_editor_seen(e), "'error':{'code':-32600,'message':'a prompt is under way");
@@ -181,7 +165,7 @@ static void test_acp_prompt__a_second_prompt_is_refused(void **state) {
 }
 
 static void test_acp_prompt__cancel_while_a_question_waits_ends_the_turn(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     e->option = NULL;
     hob_test_editor_send(e, "{'jsonrpc':'2.0','id':77,'method':'session/prompt','params':"
                             "{'sessionId':'@S','prompt':[{'type':'text','text':'write'}]}}");
@@ -198,7 +182,7 @@ static void test_acp_prompt__cancel_while_a_question_waits_ends_the_turn(void **
 /* ---- what is in a prompt ------------------------------------------------------------------------- */
 
 static void test_acp_prompt__links_and_resources_become_text(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     hob_test_editor_call(
         e, "session/prompt",
         "{'sessionId':'@S','prompt':[{'type':'text','text':'look'},"
@@ -211,7 +195,7 @@ static void test_acp_prompt__links_and_resources_become_text(void **state) {
 }
 
 static void test_acp_prompt__what_cannot_be_put_in_is_refused(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     const char *const bad[] = {
         "{'sessionId':'@S','prompt':[]}",
         "{'sessionId':'@S','prompt':[{'type':'audio','data':'x','mimeType':'audio/wav'}]}",
@@ -228,7 +212,8 @@ static void test_acp_prompt__what_cannot_be_put_in_is_refused(void **state) {
     hob_test_editor_stop(e);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(test_acp_prompt__##name, setup, teardown)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_acp_prompt__##name, setup, hob_test_editor_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

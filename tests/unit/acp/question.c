@@ -21,30 +21,18 @@ static const char script[] =
     "'otherwise':[{'text':'<{{result}}>'}]}";
 
 static int setup(void **state) {
-    hob_test_editor *e = HOB_NEW(hob_test_editor);
-    hob_test_editor_init(e, script);
+    int rc = hob_test_editor_setup(state, script);
+    hob_test_editor *e = *state;
     e->offers = "{'elicitation':{'form':{}}}";
     e->h.so.permission_mode = "yolo";
     e->option = NULL;
-    *state = e;
-    return 0;
-}
-
-static int teardown(void **state) {
-    hob_test_editor_finish(*state);
-    hob_free(*state);
-    return 0;
+    return rc;
 }
 
 static void begin(hob_test_editor *e, const char *text) {
-    char line[300];
     hob_test_editor_start(e);
     hob_test_editor_session(e);
-    snprintf(line, sizeof line,
-             "{'jsonrpc':'2.0','id':77,'method':'session/prompt','params':"
-             "{'sessionId':'@S','prompt':[{'type':'text','text':'%s'}]}}",
-             text);
-    hob_test_editor_send(e, line);
+    hob_test_editor_begin(e, text);
 }
 
 /* Waits for this request and answers it. */
@@ -142,7 +130,8 @@ static void test_acp_question__what_no_form_can_show_is_not_asked(void **state) 
     assert_told(e, "this editor cannot show such a question");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(test_acp_question__##name, setup, teardown)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_acp_question__##name, setup, hob_test_editor_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

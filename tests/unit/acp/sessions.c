@@ -14,22 +14,7 @@ static const char script[] =
     "'otherwise':[{'text':'Hello {{user}}'}]}";
 
 static int setup(void **state) {
-    hob_test_editor *e = HOB_NEW(hob_test_editor);
-    hob_test_editor_init(e, script);
-    *state = e;
-    return 0;
-}
-
-static int teardown(void **state) {
-    hob_test_editor_finish(*state);
-    hob_free(*state);
-    return 0;
-}
-
-static hob_test_editor *start(void **state) {
-    hob_test_editor_start(*state);
-    hob_test_editor_session(*state);
-    return *state;
+    return hob_test_editor_setup(state, script);
 }
 
 static void assert_has(const char *text, const char *part) {
@@ -57,7 +42,7 @@ static void begin(hob_test_editor *e, const char *text) {
 /* ---- several --------------------------------------------------------------------------------- */
 
 static void test_acp_sessions__one_answers_while_another_waits(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     hob_test_editor_session(e);
     begin(e, "wait");
     hob_test_editor_until(e, "'text':'hm'");
@@ -70,7 +55,7 @@ static void test_acp_sessions__one_answers_while_another_waits(void **state) {
 }
 
 static void test_acp_sessions__close_ends_the_turn_then_answers(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     begin(e, "wait");
     hob_test_editor_until(e, "'text':'hm'");
     hob_test_editor_call(e, "session/close", "{'sessionId':'@S'}");
@@ -83,7 +68,7 @@ static void test_acp_sessions__close_ends_the_turn_then_answers(void **state) {
 }
 
 static void test_acp_sessions__what_a_sub_agent_asks_is_asked_and_ends(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "@S", "give");
     const char *seen = hob_test_editor_seen(e);
     const char *asked = strstr(seen, "'toolCall':{'toolCallId':'task-");
@@ -100,7 +85,7 @@ static void test_acp_sessions__what_a_sub_agent_asks_is_asked_and_ends(void **st
 /* ---- what is stored --------------------------------------------------------------------------- */
 
 static void test_acp_sessions__load_replays_what_was_said(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "@S", "write");
     hob_test_editor_stop(e);
     hob_test_editor_start(e);
@@ -121,7 +106,7 @@ static void test_acp_sessions__load_replays_what_was_said(void **state) {
 }
 
 static void test_acp_sessions__one_that_is_open_is_shown_once_more(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "@S", "you");
     hob_test_editor_seen(e);
     hob_test_editor_call(e, "session/load", WHERE);
@@ -132,7 +117,7 @@ static void test_acp_sessions__one_that_is_open_is_shown_once_more(void **state)
 }
 
 static void test_acp_sessions__the_beginning_of_an_id_is_none(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     char params[200];
     say(e, "@S", "you");
     snprintf(params, sizeof params, "{'sessionId':'%.20s','cwd':'@D','mcpServers':[]}", e->ids[0]);
@@ -142,7 +127,7 @@ static void test_acp_sessions__the_beginning_of_an_id_is_none(void **state) {
 }
 
 static void test_acp_sessions__those_of_another_user_are_not_there(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     say(e, "@S", "you");
     hob_test_editor_stop(e);
     e->acp.user_id = "somebody";
@@ -163,7 +148,7 @@ static void test_acp_sessions__those_of_another_user_are_not_there(void **state)
 /* ---- editors that go away --------------------------------------------------------------------- */
 
 static void test_acp_sessions__a_question_is_asked_again_after_the_editor_was_gone(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     e->option = NULL;
     begin(e, "write");
     hob_test_editor_until(e, "session/request_permission");
@@ -178,7 +163,7 @@ static void test_acp_sessions__a_question_is_asked_again_after_the_editor_was_go
 }
 
 static void test_acp_sessions__a_run_that_was_cut_off_is_settled_by_the_next_prompt(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     begin(e, "wait");
     hob_test_editor_until(e, "'text':'hm'");
     hob_test_editor_stop(e);
@@ -194,7 +179,7 @@ static void test_acp_sessions__a_run_that_was_cut_off_is_settled_by_the_next_pro
 /* ---- wrong use --------------------------------------------------------------------------------- */
 
 static void test_acp_sessions__lines_that_are_no_messages_are_answered(void **state) {
-    hob_test_editor *e = start(state);
+    hob_test_editor *e = hob_test_editor_ready(state);
     hob_test_editor_send(e, "no JSON");
     hob_test_editor_until(e, "{'id':null,'error':{'code':-32700,");
     hob_test_editor_send(e, "[{'jsonrpc':'2.0','method':'x'}]");
@@ -250,7 +235,8 @@ static void test_acp_sessions__a_runtime_with_a_thread_of_its_own_is_refused(voi
     hob_runtime_destroy(rt);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(test_acp_sessions__##name, setup, teardown)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_acp_sessions__##name, setup, hob_test_editor_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

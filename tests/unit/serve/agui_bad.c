@@ -10,19 +10,9 @@ static const char script[] =
     "'otherwise':[{'text':'hello there'}]}";
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, script);
-    desk_start(d);
-    desk_session(d, "t1");
-    *state = d;
-    return 0;
-}
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
+    int rc = desk_setup(state, script);
+    desk_session(*state, "t1");
+    return rc;
 }
 
 /* The types of its events. */
@@ -254,7 +244,7 @@ static void test_serve_agui_bad__a_tool_with_a_strange_name_is_told(void **state
     tail_close(t);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_agui_bad__##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_agui_bad__##name, setup, desk_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

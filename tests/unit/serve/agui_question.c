@@ -7,18 +7,7 @@ static const char script[] =
     "'otherwise':[{'text':'told {{result}}'}]}";
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, script);
-    desk_start(d);
-    *state = d;
-    return 0;
-}
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
+    return desk_setup(state, script);
 }
 
 static void ask(desk *d, char id[100]) {
@@ -73,7 +62,8 @@ static void test_serve_agui_question__a_payload_that_does_not_fit_is_refused(voi
     tail_close(t);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_agui_question__##name, setup, teardown)
+#define T(name)                                                                                    \
+    cmocka_unit_test_setup_teardown(test_serve_agui_question__##name, setup, desk_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -20,12 +20,6 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    desk_finish(*state);
-    hob_free(*state);
-    return 0;
-}
-
 /* The value of the sample that begins so; -1 if there is none. */
 static double sample(desk *d, const char *name) {
     hob_str rest = hob_buf_str(&d->c.body), line, wanted = hob_str_z(name);
@@ -123,11 +117,11 @@ static void test_serve_metrics__a_trace_goes_on_in_the_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_serve_metrics__what_happened_is_counted, setup,
-                                        teardown),
+                                        desk_teardown),
         cmocka_unit_test_setup_teardown(test_serve_metrics__a_trace_goes_on_in_the_run, setup,
-                                        teardown),
+                                        desk_teardown),
         cmocka_unit_test_setup_teardown(test_serve_metrics__the_text_is_well_formed, setup,
-                                        teardown),
+                                        desk_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,27 +13,8 @@ static const char script[] =
     "'otherwise':[{'text':'told: {{result}}.'}]}";
 
 static int setup(void **state) {
-    desk *d = hob_alloc(sizeof *d);
-    desk_init(d, script);
-    desk_start(d);
-    *state = d;
-    return 0;
+    return desk_setup(state, script);
 }
-
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
-}
-
-#define assert_status(d, call, wanted)                                                             \
-    do {                                                                                           \
-        int got_ = (call);                                                                         \
-        if (got_ != (wanted))                                                                      \
-            fail_msg("%d instead of %d: %s", got_, wanted, hob_buf_z(&(d)->c.body));               \
-    } while (0)
-#define assert_field(d, path, text) assert_string_equal(client_field(&(d)->c, path), text)
 
 /* The call as it stands in a path: the / of a sub-agent's is escaped. */
 static void begin(desk *d, const char *prompt, char call[200]) {
@@ -117,7 +98,7 @@ static void test_serve_question__survives_a_restart(void **state) {
     desk_settle(d, "one");
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_question__##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_question__##name, setup, desk_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -61,13 +61,6 @@ static int setup_some(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    desk *d = *state;
-    desk_finish(d);
-    hob_free(d);
-    return 0;
-}
-
 static int64_t used(desk *d, const char *token, const char *what) {
     const char *before = d->c.token;
     char path[60];
@@ -356,8 +349,9 @@ static void test_serve_quota__runs_are_given_back_by_who_took_them_last(void **s
     hob_caller_unref(ann);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_serve_quota__##name, setup, teardown)
-#define POOR(name) cmocka_unit_test_setup_teardown(test_serve_quota__##name, setup_poor, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_serve_quota__##name, setup, desk_teardown)
+#define POOR(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_serve_quota__##name, setup_poor, desk_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -374,7 +368,8 @@ int main(void) {
         POOR(what_waits_does_not_go_on),
         POOR(nor_does_what_is_paused),
         POOR(what_was_queued_does_not_begin),
-        cmocka_unit_test_setup_teardown(test_serve_quota__what_waits_counts, setup_some, teardown),
+        cmocka_unit_test_setup_teardown(test_serve_quota__what_waits_counts, setup_some,
+                                        desk_teardown),
         T(runs_are_given_back_by_who_took_them_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,13 @@ static void test_serve_turns__what_waits_goes_with_its_client_or_the_server(void
     end(&s);
 }
 
+/* The rest of an answer after which the connection is closed. */
+static void assert_says(int fd, const char *words) {
+    char text[2000] = "";
+    ssize_t n = recv(fd, text, sizeof text - 1, MSG_WAITALL);
+    if (n <= 0 || !strstr(text, words)) fail_msg("%s is not in %s", words, text);
+}
+
 static void test_serve_turns__nobody_has_all_connections(void **state) {
     scene s = {.d = NULL};
     hob_server_opts o = HOB_SERVER_OPTS_INIT;
@@ -94,6 +101,7 @@ static void test_serve_turns__nobody_has_all_connections(void **state) {
         assert_int_equal(send(s.fds[i], text, (size_t)n, MSG_NOSIGNAL), n);
         assert_int_equal(recv(s.fds[i], status, 12, MSG_WAITALL), 12);
         assert_memory_equal(status + 9, i < 6 ? "200" : "429", 3);
+        if (i == 6) assert_says(s.fds[i], "\"code\":\"limit\"");
     }
     webd_call(s.d, "GET /item/1/2", "Authorization: Bearer " OTHER "\r\n", NULL, &a);
     assert_int_equal(a.status, 200);
