@@ -374,6 +374,14 @@ void hob_session_op_after(hob_session *s, hob_op *op) {
 
 /* ---- failing -------------------------------------------------------------------------------------------- */
 
+static void refuse_ops(hob_session *s) {
+    HOB_LIST_EACH_SAFE (it, &s->ops) {
+        hob_op *op = HOB_CONTAINER(it, hob_op, link);
+        hob_list_remove(&op->link);
+        hob_op_done(op, s->failed, &s->fail_error);
+    }
+}
+
 /* The store refused: what was appended since is not part of the log. */
 void hob_session_fail(hob_session *s, int code, const hob_error *err) {
     hob_error e = {.code = code};
@@ -385,14 +393,10 @@ void hob_session_fail(hob_session *s, int code, const hob_error *err) {
     hob_session_drop_flights(s);
     HOB_LIST_EACH (it, &s->strands) /* messages being made may not be part of the log */
         hob_strand_drop_answer(HOB_CONTAINER(it, hob_strand, link));
-    HOB_LIST_EACH_SAFE (it, &s->ops) {
-        hob_op *op = HOB_CONTAINER(it, hob_op, link);
-        hob_list_remove(&op->link);
-        hob_op_done(op, code, &e);
-    }
     hob_tasks_let_go(s);
     HOB_LIST_EACH (it, &s->readers)
         hob_mailbox_end(&HOB_CONTAINER(it, hob_reader, link)->box, true, code);
-    hob_session_publish(s);
+    hob_session_publish(s); /* before the callers are told, who may ask at once whether it runs */
+    refuse_ops(s);
     hob_session_tell_readers(s);
 }

@@ -20,10 +20,12 @@ static void test_session_disk__full_is_an_error_and_nothing_is_lost(void **state
     assert_string_equal(host_prompt(&r, "one"), "completed");
     snprintf(before, sizeof before, "%s", host_log(&r));
     host_disk_full(true);
-    int rc = hob_session_prompt(r.s, hob_str_z("two"), &r.err);
-    assert_int_equal(rc, HOB_ESTORE);
+    for (int i = 0; i < 20;
+         i++) { /* who is refused may ask at once: what was refused does not run */
+        assert_int_equal(hob_session_prompt(r.s, hob_str_z("two"), &r.err), HOB_ESTORE);
+        assert_int_equal(hob_session_is_running(r.s), 0);
+    }
     assert_true(strlen(r.err.message) > 10);
-    assert_int_equal(hob_session_is_running(r.s), 0); /* what was refused does not run */
     assert_ok(hob_session_info(r.s, &info, &r.err), r.err);
     assert_non_null(strstr(hob_page_row(info, 0).p, "\"running\":false"));
     hob_page_destroy(info);
