@@ -233,7 +233,8 @@ void hob_session_fill_row(const hob_view *v, hob_str id, hob_str state, hob_stor
                                .messages = v->messages};
 }
 
-/* The row of a run that this event started, parked or ended; the prompt stands in its own event. */
+/* The row of a run that this event started, parked or ended; the prompt stands in its own event,
+ * or is that of the run it continues. */
 size_t hob_session_fill_run(const hob_session *s, const hob_event *e, hob_arena *a,
                             hob_store_run *run) {
     char text[PROMPT_SHOWN + 1];
@@ -245,6 +246,8 @@ size_t hob_session_fill_run(const hob_session *s, const hob_event *e, hob_arena 
         run->status = HOB_STR("running");
         run->started_ms = e->ts;
         run->finished_ms = 0;
+        d = hob_event_parse(e, a);
+        run->continues = hob_arena_dup(a, hob_json_get_str(d, "continues"));
         return 1;
     case HOB_EVENT_USER_MESSAGE:
         hob_event_text(e, text, sizeof text);

@@ -73,6 +73,11 @@ static bool is_child_event(hob_event_type t) {
            t == HOB_EVENT_APPROVAL_RESOLVED;
 }
 
+static bool names_run(hob_event_type t, hob_str key) {
+    if (t == HOB_EVENT_RUN_STARTED) return hob_str_eqz(key, "continues");
+    return t == HOB_EVENT_BRANCH_MOVED && hob_str_eqz(key, "before");
+}
+
 /* Whose it is, here. */
 static void write_owner(rewriting *r, hob_str key, const char *name, hob_str was) {
     hob_jsonw_key_n(&r->w, key);
@@ -98,7 +103,7 @@ static void write_member(rewriting *r, const hob_json *v) {
         write_origin(r, v);
     } else if (is_child_event(r->type) && hob_str_eqz(key, "child")) {
         hob_jsonw_str(&r->w, session_here(r, hob_json_str(v)));
-    } else if (r->type == HOB_EVENT_BRANCH_MOVED && hob_str_eqz(key, "before")) {
+    } else if (names_run(r->type, key)) {
         run_here(r, hob_json_str(v), run);
         hob_jsonw_str(&r->w, hob_str_z(run));
     } else {

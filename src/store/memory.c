@@ -180,11 +180,13 @@ static void add_events(hob_ram_log *g, const hob_store_append *a) {
 static void put_run(hob_ram *m, hob_ram_log *g, const hob_store_run *run) {
     hob_ram_run *known = hob_map_get(m->runs, run->id);
     if (!known) {
+        const hob_ram_run *before = hob_map_get(m->runs, run->continues);
         known = HOB_NEW(hob_ram_run);
         known->id = ++m->last_id;
         known->log = g;
         set_str(&known->run.id, run->id);
         known->run.session = g->row.id;
+        if (before && before->log == g) set_str(&known->run.prompt, before->run.prompt);
         hob_map_put(m->runs, run->id, known);
     }
     set_str(&known->run.status, run->status);

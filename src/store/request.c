@@ -52,7 +52,8 @@ static void pack_runs(pack *p, hob_store_append *a) {
     for (size_t i = 0; i < a->nruns; i++) {
         hob_store_run copy = a->runs[i];
         hob_store_run *run = to ? &to[i] : &copy;
-        hob_str *all[] = {&run->id, &run->session, &run->status, &run->reason, &run->prompt};
+        hob_str *all[] = {&run->id,     &run->session, &run->status,
+                          &run->reason, &run->prompt,  &run->continues};
         for (size_t k = 0; k < HOB_ARRAY_LEN(all); k++) pack_str(p, all[k]);
     }
     if (to) a->runs = to;
@@ -216,6 +217,7 @@ static void check_runs(hob_store_req *r, const hob_store_append *a) {
     for (size_t i = 0; i < a->nruns && r->code >= 0; i++) {
         const hob_store_run *run = &a->runs[i];
         check_id(r, run->id, "run");
+        check_size(r, run->continues.n, HOB_STORE_TEXT_MAX, "bytes of a run that is continued");
         check_size(r, run->status.n, HOB_STORE_TEXT_MAX, "bytes of the status of a run");
         check_size(r, run->reason.n, HOB_STORE_TEXT_MAX, "bytes of the reason of a run");
         check_size(r, run->prompt.n, HOB_STORE_TEXT_MAX, "bytes of the prompt of a run");

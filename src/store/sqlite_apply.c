@@ -210,6 +210,7 @@ static int put_run(hob_sqlite *s, int64_t session, const hob_store_run *run) {
     hob_sqlite_bind_text(st, 5, run->prompt);
     hob_sqlite_bind_number(st, 6, run->started_ms);
     hob_sqlite_bind_number(st, 7, run->finished_ms);
+    hob_sqlite_bind_text(st, 8, run->continues);
     return hob_sqlite_run(st);
 }
 

@@ -64,7 +64,8 @@
     X(RUN_FIND, "SELECT session FROM run WHERE id = ?1")                                                                     \
     X(RUN_PUT,                                                                                                               \
       "INSERT INTO run(id, session, status, reason, prompt, started_ms, finished_ms, app, user) "                            \
-      "SELECT ?1, ?2, coalesce(?3, ''), coalesce(?4, ''), coalesce(?5, ''), coalesce(?6, 0), "                               \
+      "SELECT ?1, ?2, coalesce(?3, ''), coalesce(?4, ''), coalesce(?5, "                                                     \
+      "(SELECT prompt FROM run WHERE id = ?8 AND session = ?2), ''), coalesce(?6, 0), "                                      \
       "coalesce(?7, 0), app, user FROM session WHERE num = ?2 ON CONFLICT(id) DO UPDATE SET status = coalesce(?3, status), " \
       "reason = coalesce(?4, reason), prompt = coalesce(?5, prompt), "                                                       \
       "started_ms = coalesce(?6, started_ms), finished_ms = coalesce(?7, finished_ms)")                                      \

@@ -41,6 +41,8 @@ typedef struct hob_store_run {
     /* answers only: */
     hob_str owner;     /* who holds the session of a run without an end; "" = nobody */
     hob_str app, user; /* of its session */
+    /* In a commit that makes it: the run of the same session whose prompt is its own, too; "" = none. */
+    hob_str continues;
 } hob_store_run;
 
 typedef struct hob_store_event {

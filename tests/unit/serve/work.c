@@ -396,6 +396,24 @@ static void test_serve_work__what_a_terminal_left_is_the_terminals(void **state)
     desk_settle(d, "mine");
 }
 
+static void test_serve_work__a_run_that_goes_on_has_the_prompt_it_continues(void **state) {
+    desk *d = *state;
+    char run[100];
+    begin_hanging(d);
+    for (int before = 1; before <= 2; before++) {
+        desk_stop(d);
+        desk_start(d);
+        tail *t = desk_tail(d, "one", 0, "");
+        for (int i = 0; i <= before; i++) assert_true(tail_until(t, "run_started"));
+        tail_close(t);
+    }
+    assert_status(d, desk_get(d, "/api/sessions/one/runs?status=running"), 200);
+    assert_field(d, "runs.0.prompt", "hang");
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "runs.0.id"));
+    assert_status(d, desk_get(d, "/api/sessions/one/runs/%s", run), 200);
+    assert_field(d, "prompt", "hang");
+}
+
 static void test_serve_work__a_session_that_is_open_elsewhere_names_its_owner(void **state) {
     desk *d = *state;
     hob_runtime *rt;
@@ -479,6 +497,7 @@ int main(void) {
         T(an_approval_survives_a_restart),
         T(a_paused_run_stays_so_over_a_restart),
         T(what_a_terminal_left_is_the_terminals),
+        T(a_run_that_goes_on_has_the_prompt_it_continues),
         T(a_session_that_is_open_elsewhere_names_its_owner),
         T(what_nobody_uses_is_let_go_of),
     };

@@ -124,6 +124,27 @@ static void test_session_import__an_id_that_is_taken_is_replaced_everywhere(void
     hob_free(before);
 }
 
+static void test_session_import__what_a_run_continues_is_called_anew_with_it(void **state) {
+    hob_page_opts q = HOB_PAGE_OPTS_INIT;
+    hob_page *p, *runs;
+    char id[200], prompt[200];
+    (void)state;
+    host_run_and_kill(&r, "remember me", HOB_EVENT_USER_MESSAGE, NULL, NULL);
+    host_open(&r);
+    assert_string_equal(host_wait(&r), "completed"); /* resumed */
+    assert_ok(import_text(hob_str_z(export_of(r.so.id)), NULL, &p), r.err);
+    field(p, 0, "id", id);
+    q.session = id;
+    assert_ok(hob_runtime_runs(r.rt, &q, &runs, &r.err), r.err);
+    assert_int_equal(hob_page_count(runs), 2);
+    for (size_t i = 0; i < 2; i++) {
+        field(runs, i, "prompt", prompt);
+        assert_string_equal(prompt, "remember me");
+    }
+    hob_page_destroy(runs);
+    hob_page_destroy(p);
+}
+
 static void test_session_import__it_becomes_the_tenants(void **state) {
     hob_tenant ann = HOB_TENANT_INIT;
     hob_page *p;
@@ -449,6 +470,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(a_session_comes_back_as_it_was),
         T(an_id_that_is_taken_is_replaced_everywhere),
+        T(what_a_run_continues_is_called_anew_with_it),
         T(it_becomes_the_tenants),
         T(sub_agents_come_with_it),
         T(artifacts_come_with_it),

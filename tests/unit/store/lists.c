@@ -197,6 +197,28 @@ static void test_store_lists__a_run_is_put_again_by_id(void **state) {
     assert_int_equal(rig_commit(&r, s, both, 2), HOB_EEXIST);
 }
 
+static void test_store_lists__a_run_that_continues_another_has_its_prompt(void **state) {
+    (void)state;
+    assert_int_equal(rig_own(&r, s, "a", HOB_OWN_CREATE), 0);
+    assert_int_equal(rig_own(&r, s, "b", HOB_OWN_CREATE), 0);
+    put_run("a",
+            &(hob_store_run){.id = HOB_STR("r1"), .prompt = HOB_STR("hello"), .started_ms = 1});
+    put_run("a",
+            &(hob_store_run){.id = HOB_STR("r2"), .continues = HOB_STR("r1"), .started_ms = 2});
+    put_run("a", &(hob_store_run){.id = HOB_STR("r3"),
+                                  .continues = HOB_STR("r2"),
+                                  .prompt = HOB_STR("and now"),
+                                  .started_ms = 3});
+    put_run("b", /* of another session: nothing is taken from there */
+            &(hob_store_run){.id = HOB_STR("r4"), .continues = HOB_STR("r1"), .started_ms = 4});
+    assert_int_equal(rig_runs(&r, s, &(hob_store_query){0}), 0);
+    assert_int_equal(r.last.n, 4);
+    assert_str(r.last.runs[0].prompt, "");
+    assert_str(r.last.runs[1].prompt, "and now");
+    assert_str(r.last.runs[2].prompt, "hello");
+    assert_str(r.last.runs[3].prompt, "hello");
+}
+
 static int count_runs(const char *session, const char *status, size_t limit) {
     hob_store_query q = {.session = hob_str_z(session), .status = hob_str_z(status)};
     int64_t before = INT64_MAX;
@@ -318,8 +340,8 @@ static void test_store_lists__sqlite_pages_by_key(void **state) {
 #define ALL                                                                                        \
     T(pages_a_thousand_sessions), T(a_page_that_is_just_full_has_no_next), T(rows_are_whole),      \
         T(an_update_moves_to_the_top), T(a_wrong_cursor_is_refused), T(a_run_is_put_again_by_id),  \
-        T(runs_by_session_and_status), T(children_are_found_by_their_parent),                      \
-        T(a_run_without_an_end_names_who_holds_it)
+        T(a_run_that_continues_another_has_its_prompt), T(runs_by_session_and_status),             \
+        T(children_are_found_by_their_parent), T(a_run_without_an_end_names_who_holds_it)
 
 int main(void) {
     const struct CMUnitTest every[] = {ALL};
