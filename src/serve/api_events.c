@@ -105,7 +105,7 @@ static void answer_stream(hob_web_request *r, const hob_page *row, uint64_t afte
     s->number = number;
     s->hub = hob_api_hub(r);
     s->after = after;
-    s->until_settled = hob_str_eqz(hob_web_query(r, "until"), "settled");
+    s->until_settled = hob_web_query(r, "until").n > 0;
     s->settled = is_settled(row, after);
     snprintf(s->id, sizeof s->id, "%s", id);
     s->outlet = hob_outlet_create(&ops, s);
@@ -146,17 +146,10 @@ bool hob_api_check_cursor(hob_web_request *r, const hob_page *row, int64_t after
     return false;
 }
 
-static bool check_until(hob_web_request *r) {
-    hob_str until = hob_web_query(r, "until");
-    if (!until.p || hob_str_eqz(until, "settled")) return true;
-    hob_web_fail(r, 400, "bad_request", "until can be: settled");
-    return false;
-}
-
 void hob_api_events(hob_web_request *r) {
     hob_page *row;
     int64_t after;
-    if (!take_cursor(r, &after) || !check_until(r) || !hob_api_find(r, &row)) return;
+    if (!take_cursor(r, &after) || !hob_api_find(r, &row)) return;
     if (!hob_api_check_cursor(r, row, after)) {
         hob_page_destroy(row);
         return;

@@ -9,7 +9,7 @@
  *   token            Bearer, never in the URL, where it would stand in histories and logs               401, 400
  *   right            403
  *   rate             429
- *   query            a parameter that the route does not have                                           400
+ *   query            a parameter that the route does not have, or a word that one cannot be             400
  *   type, size       JSON, or what the route takes                                                      415, 413
  */
 #include "serve/web.h"
@@ -221,6 +221,32 @@ static bool pass_query(hob_web_request *r) {
     return true;
 }
 
+/* "status can be: running, parked": the words of a parameter, of which this is not one. */
+static bool fail_word(hob_web_request *r, hob_str name, hob_str words) {
+    hob_str word;
+    hob_buf b;
+    hob_buf_init(&b, 1024);
+    while (hob_str_split(&words, '|', &word))
+        hob_buf_addf(&b, "%s%.*s", b.n ? ", " : "", HOB_FMT(word));
+    hob_web_fail(r, 400, "bad_query", "%.*s can be: %s", HOB_FMT(name), hob_buf_z(&b));
+    hob_buf_finish(&b);
+    return false;
+}
+
+static bool pass_words(hob_web_request *r) {
+    hob_str known = hob_str_z(r->route->query), part, name, words, word;
+    while (hob_str_split(&known, ';', &part)) {
+        hob_str_split(&part, ':', &name);
+        hob_str_split(&part, ':', &words);
+        if (!hob_web_has_words(words)) continue;
+        hob_str sent = hob_web_query(r, hob_arena_dup(r->arena, name).p), rest = words;
+        bool found = !sent.p;
+        while (!found && hob_str_split(&rest, '|', &word)) found = hob_str_eq(sent, word);
+        if (!found) return fail_word(r, name, words);
+    }
+    return true;
+}
+
 static bool fail_token(hob_web_request *r, bool sent) {
     hob_metric_add(r->web->metrics, HOB_METRIC_BAD_TOKENS, 1);
     hob_web_answer_header(r, "WWW-Authenticate",
@@ -319,5 +345,5 @@ static bool pass_draining(hob_web_request *r) {
 bool hob_door_pass(hob_web_request *r) {
     return pass_host(r) && pass_origin(r) && pass_route(r) && no_token_in_query(r) &&
            pass_token(r) && pass_rate(r) && pass_unread(r) && pass_draining(r) && pass_query(r) &&
-           pass_body(r);
+           pass_words(r) && pass_body(r);
 }

@@ -93,7 +93,7 @@ typedef struct hob_route {
     bool (*quick)(hob_web_request *r);
     const char *tag, *summary;
     const char
-        *query; /* "after:integer:events after this one;limit:integer:at most"; NULL = none */
+        *query; /* "after:integer:events after this one;until:settled|parked:words"; NULL = none */
     const char *headers; /* the same of what it looks at beyond what every route does */
     const char *
         takes; /* JSON Schema of the body, or the name of a shared one (schemas.c); NULL = no body */

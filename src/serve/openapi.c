@@ -28,6 +28,17 @@ static void write_media(hob_jsonw *w, const char *type, const char *schema) {
     hob_jsonw_object_end(w);
 }
 
+static void write_type(hob_jsonw *w, hob_str type) {
+    bool words = hob_web_has_words(type);
+    hob_str word;
+    hob_jsonw_kstr(w, "type", words ? HOB_STR("string") : type);
+    if (!words) return;
+    hob_jsonw_key(w, "enum");
+    hob_jsonw_array(w);
+    while (hob_str_split(&type, '|', &word)) hob_jsonw_str(w, word);
+    hob_jsonw_array_end(w);
+}
+
 static void write_parameter(hob_jsonw *w, hob_str name, const char *in, hob_str type,
                             hob_str text) {
     hob_jsonw_object(w);
@@ -37,7 +48,7 @@ static void write_parameter(hob_jsonw *w, hob_str name, const char *in, hob_str 
     hob_jsonw_kstr_opt(w, "description", text);
     hob_jsonw_key(w, "schema");
     hob_jsonw_object(w);
-    hob_jsonw_kstr(w, "type", type);
+    write_type(w, type);
     hob_jsonw_object_end(w);
     hob_jsonw_object_end(w);
 }

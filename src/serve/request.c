@@ -179,6 +179,10 @@ hob_str hob_web_query(const hob_web_request *r, const char *name) {
     return HOB_STR_NULL;
 }
 
+bool hob_web_has_words(hob_str type) {
+    return !hob_str_eqz(type, "string") && !hob_str_eqz(type, "integer");
+}
+
 bool hob_web_query_int(hob_web_request *r, const char *name, hob_web_range in, int64_t *out) {
     hob_str text = hob_web_query(r, name);
     int64_t n = in.otherwise;

@@ -182,7 +182,7 @@ static const hob_route routes[] = {
      .summary = "Events from a cursor on: a page, or as text/event-stream all that follow",
      .query = "after:integer:events after this number (Last-Event-ID counts more), 409 if there is "
               "none;"
-              "limit:integer:of a page, 1 to 1000;until:string:`settled` ends the stream then",
+              "limit:integer:of a page, 1 to 1000;until:settled:ends the stream then",
      .gives = "Events"},
     {.method = "GET",
      .path = "/api/sessions/{id}/runs",
@@ -192,7 +192,7 @@ static const hob_route routes[] = {
      .summary = "Runs, the newest first",
      .query =
          "limit:integer:rows, 1 to 1000;cursor:string:`next` of the page before;"
-         "status:string:only those: running, parked, completed, failed, cancelled, interrupted, limit",
+         "status:running|parked|completed|failed|cancelled|interrupted|limit:only those that are so",
      .gives = "Runs"},
     {.method = "GET",
      .path = "/api/sessions/{id}/runs/{run}",

@@ -85,6 +85,8 @@ void hob_request_destroy(hob_web_request *r);
 int hob_request_keep(hob_web_request *r, size_t bytes, hob_error *err);
 /* Percent-decoded into the arena; false for a broken escape or a NUL. */
 bool hob_web_decode(hob_arena *a, hob_str raw, bool plus, hob_str *out);
+/* The type of a parameter in a table of routes: is it a list of words, of which it must be one? */
+bool hob_web_has_words(hob_str type);
 
 /* router.c: the row for this method and path, its params decoded. NULL: *status is 400, 404 or 405, and `allow` lists
  * the methods that the path has. */

@@ -51,6 +51,23 @@ static void test_serve_words__a_parameter_that_means_nothing_is_refused(void **s
     assert_status(d, desk_get(d, "/healthz?probe=1"), 200);
 }
 
+static void test_serve_words__a_filter_takes_only_its_words(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    expect_words(
+        d, desk_get(d, "/api/sessions/one/runs?status=finished"), 400, "bad_query",
+        "status can be: running, parked, completed, failed, cancelled, interrupted, limit");
+    expect_words(d, desk_get(d, "/api/sessions/one/runs?status="), 400, "bad_query", "status can");
+    expect_words(d, desk_get(d, "/api/sessions/one/events?until=parked"), 400, "bad_query",
+                 "until can be: settled");
+    assert_status(d, desk_get(d, "/api/sessions/one/runs?status=limit"), 200);
+    assert_status(d, desk_get(d, "/api/sessions/one/runs?status=p%%61rked"), 200);
+    assert_status(d, desk_get(d, "/openapi.json"), 200);
+    assert_non_null(strstr(hob_buf_z(&d->c.body),
+                           "{\"type\":\"string\",\"enum\":[\"running\",\"parked\",\"completed\","
+                           "\"failed\",\"cancelled\",\"interrupted\",\"limit\"]}"));
+}
+
 /* ---- what is written down ------------------------------------------------------------------------------------------ */
 
 static void test_serve_words__headers_that_count_are_in_the_document(void **state) {
@@ -203,6 +220,7 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_serve_words__##name, setup_tokens, desk_teardown)
     const struct CMUnitTest tests[] = {
         T(a_parameter_that_means_nothing_is_refused),
+        T(a_filter_takes_only_its_words),
         T(headers_that_count_are_in_the_document),
         T(a_stale_state_is_not_a_busy_session),
         T(a_mode_over_the_servers),
