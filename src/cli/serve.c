@@ -131,15 +131,17 @@ static int set_model(hob_cli *cli, const char *model, hob_error *err) {
     return r;
 }
 
-/* What cannot be used is said now, not to the first who comes. */
-static int try_model(hob_cli *cli, const char *model, hob_error *err) {
+/* What cannot be used is said now, not to the first who comes. Only what was asked for on the command line is a reason
+ * not to start: sessions may name other models. */
+static int try_model(hob_cli *cli, bool asked_for, hob_error *err) {
     hob_session_opts o = HOB_SESSION_OPTS_INIT;
     hob_session *s;
-    if (!model) return HOB_OK;
     o.flags = HOB_SESSION_IN_MEMORY;
     int r = hob_session_create(cli->rt, &o, &s, err);
     if (r >= 0) hob_session_detach(s);
-    return r;
+    if (r >= 0 || asked_for) return r;
+    hob_tell_note(cli, "%s. Until then sessions have to name a model", err->message);
+    return HOB_OK;
 }
 
 static void fill(hob_cli *cli, const serve_opts *o, hob_words *roots, hob_server_opts *so) {
@@ -162,6 +164,8 @@ static int start(hob_cli *cli, const serve_opts *o, hob_serve_token *token, hob_
     if (r >= 0) r = set_model(cli, o->model, err);
     if (r >= 0) r = hob_serve_log_open(cli, o->log, err);
     if (r >= 0 && !o->token_file) r = hob_serve_token_get(cli, token, err);
+    if (o->token_file && hob_config_get(cli->config, "server.token").n)
+        hob_tell_note(cli, "HOB_SERVER_TOKEN does not count: --token-file says who may call");
     return r < 0 ? r : hob_cli_start_as(cli, HOB_LOOP_OWN_THREAD, o->trust, err);
 }
 
@@ -170,9 +174,8 @@ static void give_back_memory(void) {
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }
 
-static int serve(hob_cli *cli, const serve_opts *o, hob_error *err) {
+static int serve(hob_cli *cli, const serve_opts *o, hob_serve_token *token, hob_error *err) {
     hob_server_opts so = HOB_SERVER_OPTS_INIT;
-    hob_serve_token token = {.made = false};
     hob_server *server = NULL;
     hob_words roots = {NULL, 0};
     hob_definitions *definitions = NULL;
@@ -180,13 +183,13 @@ static int serve(hob_cli *cli, const serve_opts *o, hob_error *err) {
     char url[300];
     raise_file_limit();
     give_back_memory();
-    int r = start(cli, o, &token, err);
-    if (r >= 0) r = try_model(cli, o->model, err);
+    int r = start(cli, o, token, err);
+    if (r >= 0) r = try_model(cli, o->model != NULL, err);
     if (r >= 0)
         r = hob_cli_definitions_open(cli, o->trust || hob_cli_trusts(cli), &definitions, err);
     if (r < 0) return r;
     fill(cli, o, &roots, &so);
-    so.token = o->token_file ? NULL : token.text;
+    so.token = o->token_file ? NULL : token->text;
     so.definitions = definitions;
     char *state = hob_dupz(hob_config_state_dir(cli->config));
     so.state_dir = state[0] ? state : NULL;
@@ -196,8 +199,8 @@ static int serve(hob_cli *cli, const serve_opts *o, hob_error *err) {
     hob_free(state);
     if (r >= 0) {
         hob_server_url(server, url, sizeof url);
-        if (o->json) print_ready(cli, url, &token);
-        tell_ready(cli, url, &token, !o->no_console);
+        if (o->json) print_ready(cli, url, token);
+        tell_ready(cli, url, token, !o->no_console);
         serve_until_stopped(cli, server, &set);
     }
     hob_server_destroy(server);
@@ -206,6 +209,14 @@ static int serve(hob_cli *cli, const serve_opts *o, hob_error *err) {
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------- */
+
+/* A token that was made for a start that failed was shown to nobody: the next one makes and shows another. */
+static int serve_or_undo(hob_cli *cli, const serve_opts *o, hob_error *err) {
+    hob_serve_token token = {.made = false};
+    int r = serve(cli, o, &token, err);
+    if (r < 0 && token.made) unlink(token.file);
+    return r;
+}
 
 /* A busy port or a folder that is missing is no wrong usage. */
 static int exit_of(int code) {
@@ -221,7 +232,7 @@ static int run(hob_cli *cli, char *const *argv) {
     int code = hob_cli_parse(cli, &hob_command_serve, argv, &o, &rest);
     if (code < 0) {
         code = rest.words.n ? hob_command_misused(&hob_command_serve, &rest.words, &err)
-                            : serve(cli, &o, &err);
+                            : serve_or_undo(cli, &o, &err);
         if (code < 0) hob_tell_error(cli, &err);
         code = exit_of(code);
     }

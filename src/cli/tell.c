@@ -41,10 +41,11 @@ static void add_hint(hob_buf *b, const char *text) {
         {"is of a folder that is not trusted", "look at it, then give --trust"},
         {"is in use, perhaps by another server", "--listen 127.0.0.1:0: any free port"},
         {"and there is no TLS here", "--insecure, if it is meant"},
+        {"max_mode is stronger than the server's",
+         "--max-permission-mode MODE gives the server more"},
         {"one that is not in the list of models", "hob models"},
         {"no model is chosen, and no provider has a key",
-         "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY, name a model with -m, or try "
-         "\"hob demo\", which needs none"},
+         "or name a model with -m; \"hob demo\" needs none"},
         {"there is no session of ", NULL},
         {"there is no session ", "`hob sessions list` shows them"},
         {"there is no run ", "`hob runs list` shows them"},

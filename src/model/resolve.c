@@ -277,16 +277,13 @@ static int resolve_default(hob_models *m, hob_model_info *out, hob_error *err) {
                 hob_buf_finish(&names);
                 return HOB_OK;
             }
-            if (standard)
-                hob_buf_addf(&names, "%sproviders.%.*s.api_key", names.n ? ", " : "",
-                             HOB_FMT(r->name));
+            if (standard) hob_buf_addf(&names, "%s%s", names.n ? ", " : "", r->variable);
         }
     }
-    int rc = hob_fail(
-        err, HOB_EAUTH, 0,
-        "no model is chosen, and no provider has a key: set model in the configuration, or one of "
-        "%s",
-        hob_buf_z(&names));
+    int rc = hob_fail(err, HOB_EAUTH, 0,
+                      "no model is chosen, and no provider has a key: set one of %s, or in the "
+                      "configuration model or providers.NAME.api_key",
+                      hob_buf_z(&names));
     hob_buf_finish(&names);
     return rc;
 }

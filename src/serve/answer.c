@@ -160,6 +160,21 @@ void hob_web_fail(hob_web_request *r, int status, const char *code, const char *
     fail_with(r, status, code, message);
 }
 
+void hob_web_fail_unknown(hob_web_request *r, const char *what, hob_str key,
+                          const char *const *names, size_t n) {
+    const char *near = hob_str_nearest(key, names, n);
+    char code[32];
+    hob_buf all;
+    hob_buf_init(&all, 300);
+    for (size_t i = 0; !near && i < n; i++)
+        hob_buf_addf(&all, "%s%s", i ? ", " : ": there are ", names[i]);
+    snprintf(code, sizeof code, "unknown_%s", what);
+    hob_web_fail(r, 400, code, "the %s %.*s means nothing here%s%s%s", what,
+                 HOB_FMT(hob_str_first(key, 100)), hob_buf_z(&all), near ? ": perhaps " : "",
+                 near ? near : "");
+    hob_buf_finish(&all);
+}
+
 /* What callers of the library know as HOB_E…, in the words of http-api.md. What is not here is `internal`. */
 static const struct {
     int rc, status;

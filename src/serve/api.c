@@ -127,10 +127,7 @@ bool hob_api_known(hob_web_request *r, const hob_json *body, const char *const *
         bool known = false;
         for (; names[n]; n++) known = known || hob_str_eqz(key, names[n]);
         if (known) continue;
-        const char *near = hob_str_nearest(key, names, n);
-        hob_web_fail(r, 400, "unknown_member",
-                     "the body has a member %.*s that means nothing here%s%s",
-                     HOB_FMT(hob_str_first(key, 100)), near ? ": perhaps " : "", near ? near : "");
+        hob_web_fail_unknown(r, "member", key, names, n);
         return false;
     }
     return true;
@@ -188,7 +185,11 @@ bool hob_api_content(hob_web_request *r, const hob_json *body, hob_str *out) {
                      "say it as \"text\", or as \"content\": an array of blocks");
         return false;
     }
-    if (!content) return quote(r, text, out);
+    if (!content && text.n) return quote(r, text, out);
+    if (!content) {
+        hob_web_fail(r, 400, "bad_request", "the text is empty: say something");
+        return false;
+    }
     *out = hob_json_raw(content);
     if (hob_json_is(content, HOB_JSON_ARRAY)) return true;
     hob_web_fail(r, 400, "bad_request", "content must be an array of blocks");

@@ -44,7 +44,9 @@ static int deliver(hob_web_request *r, message *m, hob_error *err) {
         if (rc == HOB_EIDLE) {
             rc = send_as(m, HOB_SEND_PROMPT, err);
         } else if (m->policy == HOB_BUSY_REJECT) {
-            return rc;
+            return hob_fail(err, rc, 0,
+                            "a run is under way: wait, cancel it, or say with when_busy what shall "
+                            "happen then: enqueue, steer or interrupt");
         } else if (m->policy == HOB_BUSY_INTERRUPT) {
             rc = interrupt(r, m, err);
             if (rc >= 0) rc = send_as(m, HOB_SEND_PROMPT, err);

@@ -134,11 +134,20 @@ int64_t hob_quota_unit(hob_quota q) {
     return quotas[q].unit;
 }
 
+/* What makes room again. */
 static const char *hint(hob_quota q) {
-    return q == HOB_QUOTA_SESSIONS
-               ? ": those that are open count; one that was used a moment ago is let go of after a "
-                 "minute, or at once by POST /api/sessions/{id}/close"
-               : "";
+    switch (q) {
+    case HOB_QUOTA_SESSIONS:
+        return ": those that are open count; one that was used a moment ago is let go of after a "
+               "minute, or at once by POST /api/sessions/{id}/close";
+    case HOB_QUOTA_RUNS: return ": wait until one ends, answer what it asks, or cancel it";
+    case HOB_QUOTA_STREAMS: return ": close one";
+    case HOB_QUOTA_TOKENS:
+    case HOB_QUOTA_COST:
+    case HOB_QUOTA_BUFFER:
+    case HOB_QUOTA_COUNT: break;
+    }
+    return "";
 }
 
 int hob_caller_take(const hob_caller *c, hob_quota q, int64_t n, hob_error *err) {

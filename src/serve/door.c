@@ -48,6 +48,8 @@ int hob_door_init(hob_door *d, const hob_server_opts *o, const hob_host *listen,
     d->port = listen ? listen->port : 0;
     add_own_hosts(d, listen);
     for (const char *const *at = o->allow_hosts; at && *at; at++) {
+        if (strstr(*at, "://"))
+            return hob_fail(err, HOB_EINVAL, 0, "a host is NAME[:PORT], without http://: %s", *at);
         if (hob_host_parse_rule(hob_str_z(*at), &h, err) < 0) return HOB_EINVAL;
         add_host(d, h);
     }
@@ -211,11 +213,7 @@ static bool pass_query(hob_web_request *r) {
         if (!hob_web_decode(r->arena, key, true, &key)) key = HOB_STR("?");
         while (i < n && !hob_str_eqz(key, names[i])) i++;
         if (i < n) continue;
-        const char *near = hob_str_nearest(key, names, n);
-        hob_web_fail(r, 400, "unknown_parameter",
-                     "the query has a parameter %.*s that means "
-                     "nothing here%s%s",
-                     HOB_FMT(hob_str_first(key, 100)), near ? ": perhaps " : "", near ? near : "");
+        hob_web_fail_unknown(r, "parameter", key, names, n);
         return false;
     }
     return true;
@@ -248,13 +246,14 @@ static bool pass_words(hob_web_request *r) {
 }
 
 static bool fail_token(hob_web_request *r, bool sent) {
+    bool bearing = sent && bearer(r).p;
     hob_metric_add(r->web->metrics, HOB_METRIC_BAD_TOKENS, 1);
     hob_web_answer_header(r, "WWW-Authenticate",
                           sent ? HOB_STR("Bearer realm=\"hob\", error=\"invalid_token\"")
                                : HOB_STR("Bearer realm=\"hob\""));
     hob_web_fail(r, 401, "unauthorized",
-                 sent ? "the token is not known here"
-                      : "a token is needed: Authorization: Bearer TOKEN");
+                 bearing ? "the token is not known here"
+                         : "a token is needed: Authorization: Bearer TOKEN");
     return false;
 }
 

@@ -145,6 +145,9 @@ void hob_web_answer_json(hob_web_request *r, int status, hob_str json);
 /* {"error":{"code","message"}} */
 void hob_web_fail(hob_web_request *r, int status, const char *code, const char *fmt, ...)
     HOB_PRINTF(4, 5);
+/* 400: a member of the body, or a parameter, that none of these names is; says which is near, or which there are. */
+void hob_web_fail_unknown(hob_web_request *r, const char *what, hob_str key,
+                          const char *const *names, size_t n);
 /* The status that belongs to a HOB_E code; the message is the error's. */
 void hob_web_fail_hob(hob_web_request *r, int rc, const hob_error *err);
 bool hob_web_answered(const hob_web_request *r);

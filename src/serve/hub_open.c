@@ -39,23 +39,40 @@ static bool is_beneath(const char *path, const char *root) {
     return !strncmp(path, root, n) && (n == 1 || !path[n] || path[n] == '/');
 }
 
+static bool is_ours(const hob_hub *h, const char *real) {
+    char root[PATH_MAX];
+    for (char **r = h->server->roots; r && *r; r++)
+        if (realpath(*r, root) && is_beneath(real, root)) return true;
+    return false;
+}
+
+/* Nothing is there, in a folder of ours: whether there is something elsewhere is not told. */
+static bool is_missing_here(const hob_hub *h, char *path) {
+    char real[PATH_MAX];
+    for (char *end; (end = strrchr(path, '/')) && end != path;) {
+        *end = 0;
+        if (realpath(path, real)) return is_ours(h, real);
+    }
+    return false;
+}
+
 int hob_hub_folder(const hob_hub *h, hob_str path, char *out, size_t cap, hob_error *err) {
-    char real[PATH_MAX], root[PATH_MAX];
+    char real[PATH_MAX];
     char *given = hob_dupz(path);
     bool absolute = given[0] == '/' && strlen(given) == path.n;
     bool there = absolute && realpath(given, real);
+    bool missing = absolute && !there && is_missing_here(h, given);
     hob_free(given);
     if (!absolute) return hob_fail(err, HOB_EINVAL, 0, "cwd must be an absolute path");
-    for (char **r = h->server->roots; there && r && *r; r++)
-        if (realpath(*r, root) && is_beneath(real, root) && strlen(real) < cap) {
-            snprintf(out, cap, "%s", real);
-            return HOB_OK;
-        }
-    return hob_fail(
-        err, HOB_EACCES, 0,
-        "%.*s is not a folder beneath those that this server works in: name one that is, or "
-        "have it added to the server's roots",
-        HOB_FMT(path));
+    if (missing) return hob_fail(err, HOB_ENOENT, 0, "there is no folder %.*s", HOB_FMT(path));
+    if (!there || !is_ours(h, real) || strlen(real) >= cap)
+        return hob_fail(
+            err, HOB_EACCES, 0,
+            "%.*s is not beneath the folders that this server works in: name one that is, or have it "
+            "added to the server's roots",
+            HOB_FMT(path));
+    snprintf(out, cap, "%s", real);
+    return HOB_OK;
 }
 
 /* ---- how strong ---------------------------------------------------------------------------------------------- */

@@ -84,7 +84,7 @@ static int read_where(const char *where, hob_host *host, int *port, hob_error *e
     hob_str text = hob_str_z(where);
     const char *colon = strrchr(where, ':');
     int64_t n = -1;
-    if (!colon || hob_str_int(hob_str_z(colon + 1), &n) < 0 || n < 0 || n > 65535)
+    if (!colon || colon == where || hob_str_int(hob_str_z(colon + 1), &n) < 0 || n < 0 || n > 65535)
         return hob_fail(err, HOB_EINVAL, 0,
                         "'%s' is not ADDRESS:PORT or unix:PATH, for example 127.0.0.1:4042", where);
     int r = hob_host_parse(hob_str_first(text, (size_t)(colon - where)), host, err);

@@ -63,6 +63,36 @@ static void test_cli_serve__a_token_is_made_once(void **state) {
     assert_false(hob_test_err_has(c, token));
 }
 
+/* Whoever could not start was shown no token: the next start shows it. */
+static void test_cli_serve__a_start_that_fails_leaves_the_token_to_the_next(void **state) {
+    hob_test_cli *c = *state;
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "--listen", "nowhere"), 2);
+    assert_int_equal(access(hob_test_path(&c->folder, "home/state/server-token"), F_OK), -1);
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
+    ready(c);
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+    assert_err_has(c, "#token=");
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "--listen", "nowhere"), 2); /* that was shown */
+    assert_int_equal(access(hob_test_path(&c->folder, "home/state/server-token"), F_OK), 0);
+}
+
+static void test_cli_serve__says_at_once_that_it_has_no_model(void **state) {
+    hob_test_cli *c = *state;
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
+    ready(c);
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+    assert_err_has(c, "set one of ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY");
+    assert_err_has(c, "sessions have to name a model");
+    hob_test_quoted_file(c, "echo.json", "{'otherwise':[{'text':'{{user}}'}]}");
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json", "-m", "scripted:echo.json");
+    ready(c);
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+    assert_false(hob_test_err_has(c, "sessions have to name a model"));
+}
+
 static void test_cli_serve__the_environment_may_have_the_token(void **state) {
     hob_test_cli *c = *state;
     hob_test_env(c, "HOB_SERVER_TOKEN=from-the-environment");
@@ -121,6 +151,7 @@ static void test_cli_serve__continue_leaves_other_tenants_alone(void **state) {
 static void test_cli_serve__hangup_reads_the_token_file(void **state) {
     hob_test_cli *c = *state;
     write_tokens(c, "{'tokens':[{'name':'one','token':'the-first-of-them'}]}");
+    hob_test_env(c, "HOB_SERVER_TOKEN=that-counts-for-nothing");
     HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json", "--token-file", "tokens.json");
     webd d = ready(c);
     assert_int_equal(status_with(&d, "GET /openapi.json", HOB_STR("the-first-of-them")), 200);
@@ -134,6 +165,7 @@ static void test_cli_serve__hangup_reads_the_token_file(void **state) {
     kill(c->pid, SIGTERM);
     assert_int_equal(hob_test_end(c), 0);
     assert_err_has(c, "the callers stay as they were");
+    assert_err_has(c, "HOB_SERVER_TOKEN does not count: --token-file says who may call");
 }
 
 static void test_cli_serve__what_goes_wrong_has_an_exit_code(void **state) {
@@ -148,6 +180,9 @@ static void test_cli_serve__what_goes_wrong_has_an_exit_code(void **state) {
     chmod(hob_test_path(&c->folder, "open.json"), 0644);
     assert_int_equal(HOB_RUN(c, NULL, "serve", "--token-file", "open.json"), 2);
     assert_err_has(c, "chmod 600");
+    write_tokens(c, "{'tokens':[{'name':'one','token':'0123456789abcdef','max_mode':'yolo'}]}");
+    assert_int_equal(HOB_RUN(c, NULL, "serve", "--token-file", "tokens.json"), 2);
+    assert_err_has(c, "--max-permission-mode");
     webd *d = webd_start(NULL); /* a port that is taken */
     snprintf(where, sizeof where, "127.0.0.1:%d", d->port);
     assert_int_equal(HOB_RUN(c, NULL, "serve", "--listen", where), 6);
@@ -164,9 +199,14 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_cli_serve__##name, hob_test_cli_setup,                    \
                                     hob_test_cli_teardown)
     const struct CMUnitTest tests[] = {
-        T(a_token_is_made_once),        T(the_environment_may_have_the_token),
-        T(so_may_the_configuration),    T(continue_leaves_other_tenants_alone),
-        T(hangup_reads_the_token_file), T(what_goes_wrong_has_an_exit_code),
+        T(a_token_is_made_once),
+        T(a_start_that_fails_leaves_the_token_to_the_next),
+        T(says_at_once_that_it_has_no_model),
+        T(the_environment_may_have_the_token),
+        T(so_may_the_configuration),
+        T(continue_leaves_other_tenants_alone),
+        T(hangup_reads_the_token_file),
+        T(what_goes_wrong_has_an_exit_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,9 +273,10 @@ static void test_model_registry__no_hint_takes_who_has_a_key(void **state) {
     assert_resolves(m, "", "lab/any-name");
     hob_models_destroy(m);
     m = models(NULL, no_env);
-    assert_says(m, "", HOB_EAUTH,
-                "providers.anthropic.api_key, providers.openai.api_key, "
-                "providers.openrouter.api_key");
+    assert_says(
+        m, "", HOB_EAUTH,
+        "set one of ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, or in the configuration "
+        "model or providers.NAME.api_key");
     hob_models_destroy(m);
 }
 

@@ -2,6 +2,7 @@
 #include "support/check.h"
 #include "support/desk.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,7 +96,8 @@ static void test_serve_words__a_stale_state_is_not_a_busy_session(void **state) 
                                   "{'delta':{'a':1}}"),
                  412, "stale", "look again");
     desk_prompt(d, "one", "hang");
-    expect_words(d, desk_post(d, "{'text':'hi'}", "/api/sessions/one/prompt"), 409, "busy", "");
+    expect_words(d, desk_post(d, "{'text':'hi'}", "/api/sessions/one/prompt"), 409, "busy",
+                 "when_busy");
     expect_words(d, desk_post(d, "{'id':'one'}", "/api/sessions"), 409, "exists", "");
 }
 
@@ -105,7 +107,32 @@ static void test_serve_words__a_mode_over_the_servers(void **state) {
     desk *d = *state;
     expect_words(d, desk_post(d, "{'permission_mode':'yolo'}", "/api/sessions"), 403, "forbidden",
                  "this server gives the permission mode accept-edits at most");
-    expect_words(d, desk_post(d, "{'cwd':'/'}", "/api/sessions"), 403, "forbidden", "roots");
+    expect_words(d, desk_post(d, "{'cwd':'/'}", "/api/sessions"), 403, "forbidden",
+                 "added to the server's roots");
+}
+
+/* Only of its own folders the server says what is in them. */
+static void test_serve_words__a_folder_that_is_not_there(void **state) {
+    desk *d = *state;
+    char body[PATH_MAX + 100];
+    desk_session(d, "one");
+    snprintf(body, sizeof body, "{'cwd':'%s/absent/deep'}", client_field(&d->c, "cwd"));
+    expect_words(d, desk_post(d, body, "/api/sessions"), 404, "not_found", "there is no folder");
+    expect_words(d, desk_post(d, "{'cwd':'/absent/deep'}", "/api/sessions"), 403, "forbidden",
+                 "not beneath");
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------------------------- */
+
+static void test_serve_words__a_member_that_means_nothing_is_refused(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    expect_words(d, desk_post(d, "{'txt':'hi'}", "/api/sessions/one/prompt"), 400, "unknown_member",
+                 "perhaps text");
+    expect_words(d, desk_post(d, "{'prompt':'hi'}", "/api/sessions/one/prompt"), 400,
+                 "unknown_member", "there are text, content, when_busy, model");
+    expect_words(d, desk_post(d, "{'text':''}", "/api/sessions/one/prompt"), 400, "bad_request",
+                 "the text is empty");
 }
 
 static void test_serve_words__a_mode_over_the_tokens(void **state) {
@@ -224,6 +251,8 @@ int main(void) {
         T(headers_that_count_are_in_the_document),
         T(a_stale_state_is_not_a_busy_session),
         T(a_mode_over_the_servers),
+        T(a_folder_that_is_not_there),
+        T(a_member_that_means_nothing_is_refused),
         TOKENS(a_mode_over_the_tokens),
         TOKENS(limits_say_what_is_used_and_what_frees),
         T(a_session_is_made_once_a_key),
