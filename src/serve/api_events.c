@@ -84,11 +84,11 @@ static uint64_t end_of(const hob_page *row) {
     return (uint64_t)seq;
 }
 
-/* What was settled before the client came, and nothing new: there is nothing to wait for. */
-static bool is_settled(const hob_page *row, uint64_t after) {
+/* Nothing is under way: of what is stored a run that began is over, too, and there is nothing to wait for but that. */
+static bool is_settled(const hob_page *row) {
     char state[32];
     hob_json_field(hob_page_row(row, 0), "state", state, sizeof state);
-    return !strcmp(state, "idle") && after >= end_of(row);
+    return !strcmp(state, "idle");
 }
 
 static void answer_stream(hob_web_request *r, const hob_page *row, uint64_t after) {
@@ -106,7 +106,7 @@ static void answer_stream(hob_web_request *r, const hob_page *row, uint64_t afte
     s->hub = hob_api_hub(r);
     s->after = after;
     s->until_settled = hob_web_query(r, "until").n > 0;
-    s->settled = is_settled(row, after);
+    s->settled = is_settled(row);
     snprintf(s->id, sizeof s->id, "%s", id);
     s->outlet = hob_outlet_create(&ops, s);
     hob_outlet_answer(s->outlet, r, "text/event-stream");

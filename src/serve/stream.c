@@ -153,6 +153,7 @@ bool hob_stream_pump(hob_conn *c) {
         if (n < 0) return end(c);
         put(c, frame(c, (size_t)n));
     }
+    if (c->out.n) return blocked(c, c->sent); /* no wake helps: its socket calls */
     hob_web_wake(st);
     return false;
 }

@@ -86,6 +86,24 @@ static void test_serve_events__attached_after_the_run(void **state) {
     tail_close(t);
 }
 
+/* What is no work does not begin any: who comes back after it need not wait for the end of a run. */
+static void test_serve_events__nothing_to_wait_for_but_news(void **state) {
+    desk *d = *state;
+    desk_session(d, "one");
+    tail *t = desk_tail(d, "one", 0, "&until=settled");
+    assert_int_equal(follow(t, 0, NULL), 1);
+    tail_close(t);
+    desk_prompt(d, "one", "hi");
+    desk_settle(d, "one");
+    assert_status(d, desk_get(d, "/api/sessions/one"), 200);
+    uint64_t last = strtoull(client_field(&d->c, "last_seq"), NULL, 10);
+    assert_status(d, desk_call(d, "PATCH", "{\"delta\":{\"a\":1}}", "/api/sessions/one/state"),
+                  200);
+    t = desk_tail(d, "one", last, "&until=settled");
+    assert_int_equal(follow(t, last, NULL), last + 1);
+    tail_close(t);
+}
+
 /* How much of an answer streamed, the text so far of who came in the middle included. */
 static size_t streamed(tail *t) {
     size_t n = 0;
@@ -372,6 +390,7 @@ int main(void) {
         T(attached_before_a_run),
         T(attached_in_the_middle_gets_the_text_so_far),
         T(attached_after_the_run),
+        T(nothing_to_wait_for_but_news),
         T(the_deltas_add_up_to_the_answer),
         T(reconnecting_at_every_event),
         T(the_header_counts_more_than_the_query),

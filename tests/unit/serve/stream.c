@@ -129,6 +129,38 @@ static void test_serve_stream__a_stuck_client_is_bounded(void **state) {
     hob_buf_finish(&other);
 }
 
+/* Until the socket is full and nothing more is given. */
+static uint64_t wait_until_full(void) {
+    uint64_t given;
+    do {
+        given = webd_flooded();
+        for (int i = 0; i < 10; i++) webd_nap();
+    } while (webd_flooded() != given);
+    return given;
+}
+
+/* Takes what there is until more is given for it. */
+static bool read_until_more(int fd, uint64_t given) {
+    static char piece[64 * 1024];
+    for (int idle = 0; idle < 5000 && webd_flooded() == given; idle++) {
+        if (recv(fd, piece, sizeof piece, MSG_DONTWAIT) > 0)
+            idle = 0;
+        else
+            webd_nap();
+    }
+    return webd_flooded() != given;
+}
+
+/* Wherever in a turn of its stream the socket was full: who reads again gets more. */
+static void test_serve_stream__a_client_that_stalls_goes_on(void **state) {
+    hob_buf in;
+    int fd = open_stream(*state, "/flood", "1.1", &in);
+    for (int i = 0; i < 60; i++) assert_true(read_until_more(fd, wait_until_full()));
+    close(fd);
+    webd_wait(webd_streams_open() == 0);
+    hob_buf_finish(&in);
+}
+
 /* … and one that reads slowly gets everything. */
 static void test_serve_stream__a_slow_client_loses_nothing(void **state) {
     hob_buf in, want;
@@ -311,6 +343,7 @@ int main(void) {
         T(silence_is_broken_by_a_comment),
         T(a_client_that_leaves_frees_its_place),
         T(a_stuck_client_is_bounded),
+        T(a_client_that_stalls_goes_on),
         T(a_slow_client_loses_nothing),
         T(wakes_from_any_thread),
         T(a_server_that_stops_says_goodbye),
