@@ -36,14 +36,28 @@ static int64_t wall(hob_clock *c) {
 
 static hob_clock test_clock = {.mono_ms = mono, .wall_ms = wall};
 
-void webd_advance(webd *d, int64_t ms) {
-    atomic_fetch_add(&ahead, ms);
-    hob_loop_wake(d->server->web->loop);
-}
-
 void webd_nap(void) {
     struct timespec ms = {.tv_nsec = 1000000};
     nanosleep(&ms, NULL);
+}
+
+typedef struct knock {
+    hob_msg msg;
+    _Atomic bool heard;
+} knock;
+
+static void on_knock(hob_msg *m) {
+    atomic_store(&HOB_CONTAINER(m, knock, msg)->heard, true);
+}
+
+/* Returns when a round of the server's loop has seen the new time: its timers come after what is posted. */
+void webd_advance(webd *d, int64_t ms) {
+    atomic_fetch_add(&ahead, ms);
+    for (int round = 0; round < 2; round++) {
+        knock k = {.msg.fn = on_knock};
+        hob_loop_post(d->server->web->loop, &k.msg);
+        while (!atomic_load(&k.heard)) webd_nap();
+    }
 }
 
 int webd_advance_until(webd *d, int fd, int most) {
