@@ -63,7 +63,8 @@ extern "C" {
       "nobody_to_ask?, invalid?, warning?, parallel?")                                             \
     X(APPROVAL_REQUESTED, approval_requested, 1,                                                   \
       "Someone is asked; the run waits, parked. With `child`: a sub-agent asks.",                  \
-      "call, tool, args, args_hash, question?, schema?{}, child?, agent?")                         \
+      "call, tool, args, args_hash, rule, reason?, class(read_only|idempotent|unsafe), "           \
+      "question?, schema?{}, child?, agent?")                                                      \
     X(APPROVAL_RESOLVED, approval_resolved, 1, "The answer, once.",                                \
       "call, approved, reason?, answer?, by, child?")                                              \
     X(TOOL_STARTED, tool_started, 1, "A call starts now.",                                         \
@@ -110,7 +111,8 @@ extern "C" {
     X(LABEL_SET, label_set, 1, "An entry was labelled.", "target, label")                          \
     X(NOTE, note, 1, "A remark of the host, not shown to the model.", "kind, text, value?")        \
     X(LIMIT_REACHED, limit_reached, 1, "A limit ended the run.",                                   \
-      "limit(turns|tokens|cost|tool_calls|time|repeated_action), value, max, scope?(agent)")       \
+      "limit(turns|tokens|cost|tool_calls|time|repeated_action|quota_tokens|quota_cost), value, "  \
+      "max, scope?(agent)")                                                                        \
     X(BUDGET_THRESHOLD, budget_threshold, 1, "A part of the budget is used up.",                   \
       "limit, percent, value, max")                                                                \
     X(BUDGET_REQUESTED, budget_requested, 1,                                                       \

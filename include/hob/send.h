@@ -31,6 +31,21 @@ typedef struct hob_send_opts {
 HOB_API int hob_session_send_with(hob_session *s, const hob_send_opts *o, hob_receipt *out,
                                   hob_error *err);
 
+/* What who pays for a run may spend is used up: only the host knows. */
+typedef struct hob_quota_opts {
+    size_t size;
+    hob_str run;   /* the run it is about */
+    hob_str limit; /* which: "quota_" and a word, at most 40 bytes */
+    double value;  /* spent */
+    double max;    /* of so much */
+} hob_quota_opts;
+#define HOB_QUOTA_OPTS_INIT                                                                        \
+    { .size = sizeof(hob_quota_opts) }
+
+/* Ends that run as any limit does: limit_reached names the quota, run_finished has status `limit` and it as its reason,
+ * what waits in the queue goes back. HOB_EIDLE: it is not under way; another one is left alone. [any] */
+HOB_API int hob_session_end_spent(hob_session *s, const hob_quota_opts *o, hob_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -98,9 +98,12 @@ static void turn_discarded(hob_acp_session *s, const hob_json *d) {
 }
 
 static void limit_reached(hob_acp_session *s, const hob_json *d) {
+    static const char quota[] = "quota_";
     char text[200];
     copy_word(s->limit, sizeof s->limit, d, "limit");
-    snprintf(text, sizeof text, "The limit of %s was reached (%.*s)", s->limit,
+    bool spent = !strncmp(s->limit, quota, sizeof quota - 1);
+    snprintf(text, sizeof text, "The %s of %s %s (%.*s)", spent ? "quota" : "limit",
+             s->limit + (spent ? sizeof quota - 1 : 0), spent ? "is spent" : "was reached",
              HOB_FMT(hob_str_first(hob_json_raw(hob_json_get(d, "max")), 40)));
     hob_acp_notice(s, "warning", text);
 }

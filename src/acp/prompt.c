@@ -158,7 +158,8 @@ int hob_acp_prompt(hob_acp_request *q, hob_error *err) {
 /* An answer that was cut at its length is a limit of the model's, of which there is no event. */
 static const char *limit_reason(const hob_acp_session *s) {
     bool cut = !s->limit[0] && !strcmp(s->stop, "length");
-    return cut || !strcmp(s->limit, "tokens") ? "max_tokens" : "max_turn_requests";
+    bool tokens = !strcmp(s->limit, "tokens") || !strcmp(s->limit, "quota_tokens");
+    return cut || tokens ? "max_tokens" : "max_turn_requests";
 }
 
 /* NULL: it failed. */

@@ -66,6 +66,7 @@ void hob_run_call_event(hob_run *r, const hob_event *e, const hob_json *d) {
     if (e->type == HOB_EVENT_APPROVAL_REQUESTED) {
         c->state = HOB_CALL_WAITING;
         c->question = hob_json_get(d, "question") != NULL;
+        c->rule = hob_arena_dup(r->arena, hob_json_get_str(d, "rule"));
     }
     if (e->type == HOB_EVENT_APPROVAL_RESOLVED) approval_resolved(r, c, d);
     if (e->type == HOB_EVENT_TOOL_FINISHED) {

@@ -214,6 +214,15 @@ static int on_cancel(const hob_run *r, const hob_run_env *env, const hob_input *
     return HOB_SAID_LAST;
 }
 
+static int on_quota(const hob_run *r, const hob_input *in, hob_draft *out, hob_error *err) {
+    char limit[sizeof r->end_reason];
+    if (r->phase == HOB_PHASE_IDLE || !hob_str_eqz(in->call, r->id))
+        return hob_fail(err, HOB_EIDLE, 0, "run %.*s is not under way", HOB_FMT(in->call));
+    if (r->ending) return HOB_SAID_NOTHING;
+    hob_str_out(in->text, limit, sizeof limit);
+    return hob_say_limit(r, (hob_stopper){.limit = limit, .value = in->value, .max = in->max}, out);
+}
+
 /* Nothing to go on with: the run was ending already, or its message never arrived. */
 static bool is_over(const hob_run *r) {
     return r->ending || (r->phase == HOB_PHASE_PROMPT && !r->next_prompt.content);
@@ -440,6 +449,7 @@ int hob_run_decide(const hob_run *r, const hob_run_env *env, const hob_input *in
     case HOB_INPUT_STEER:
     case HOB_INPUT_FOLLOW_UP: return on_queue(r, env, in, out, err);
     case HOB_INPUT_CANCEL: return on_cancel(r, env, in, out);
+    case HOB_INPUT_QUOTA: return on_quota(r, in, out, err);
     case HOB_INPUT_RESUME: return on_resume(r, env, out, err);
     case HOB_INPUT_PAUSE: return on_pause(r, out, err);
     case HOB_INPUT_UNPAUSE: return on_unpause(r, out, err);

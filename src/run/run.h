@@ -69,6 +69,7 @@ typedef struct hob_call {
     bool question;  /* what it waits for, or got, is an answer and not only a yes */
     bool declined;  /* it got none: a person said no */
     hob_str reason; /* of a denial */
+    hob_str rule;   /* by which somebody was asked */
     hob_str answer; /* JSON; "" = none */
     /* what it asked for with its result; JSON as in tool_finished.actions, "" = nothing */
     hob_str delta, removed, temp; /* temp: names; the values are never written down */
@@ -282,6 +283,7 @@ typedef enum hob_input_kind {
     HOB_INPUT_STEER,     /* content, or several: batch, nbatch and the last_seq they come after */
     HOB_INPUT_FOLLOW_UP, /* content */
     HOB_INPUT_CANCEL,    /* ending (CANCEL, ABORT, SETTLE), fate */
+    HOB_INPUT_QUOTA, /* call = the run, text = the limit, value, max: the host's own limit ends it */
     HOB_INPUT_RESUME,
     HOB_INPUT_PAUSE,
     HOB_INPUT_UNPAUSE,
@@ -317,6 +319,7 @@ typedef struct hob_input {
     hob_usage usage;
     double cost_usd; /* negative = unknown */
     hob_limits limits;
+    double value, max;
 } hob_input;
 
 /* Returns HOB_SAID_NOTHING, HOB_SAID_LAST or HOB_SAID_MORE (give the same input again after applying), or why the

@@ -158,18 +158,21 @@ static void write_question(hob_jsonw *w, const hob_call *c) {
     hob_arena_destroy(a);
 }
 
+/* With why it is asked: who shows it need not have seen the decision, which for a sub-agent is in another log. */
 static int say_requested(const hob_run *r, const hob_run_env *env, const hob_call *c,
                          hob_draft *out) {
     char hash[17];
-    hob_tool_facts facts = {0};
+    verdict v = judge(r, env, c);
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)hob_call_hash(c));
     hob_jsonw w = hob_say(r, HOB_EVENT_APPROVAL_REQUESTED, out);
     hob_jsonw_kstr(&w, "call", c->call);
     hob_jsonw_kstr(&w, "tool", c->name);
     hob_jsonw_kraw(&w, "args", c->args);
     hob_jsonw_kstr(&w, "args_hash", hob_str_z(hash));
-    env->tool(env->user, c->name, c->args, &facts);
-    if (facts.question) write_question(&w, c);
+    hob_jsonw_kstr(&w, "rule", hob_str_z(v.by));
+    hob_jsonw_kstr_opt(&w, "reason", v.reason);
+    hob_jsonw_kstr(&w, "class", hob_str_z(class_name(v.class_)));
+    if (v.question) write_question(&w, c);
     hob_say_end(&w);
     return HOB_SAID_LAST;
 }

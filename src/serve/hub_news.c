@@ -52,22 +52,16 @@ static void adopt(hob_room *room, const hob_event *e) {
 typedef struct unpaid {
     hob_errand errand;
     hob_room *room;
+    hob_quota_opts spent;
     char run[64], payer[160];
 } unpaid;
 
 /* Unless it is over, and somebody else's is under way. */
 static void stop_run(hob_errand *e) {
     unpaid *u = HOB_CONTAINER(e, unpaid, errand);
-    hob_page *info;
     hob_error err;
-    char run[64] = "";
-    int rc = hob_session_info(u->room->s, &info, &err);
-    if (rc >= 0) {
-        hob_json_field(hob_page_row(info, 0), "run_id", run, sizeof run);
-        hob_page_destroy(info);
-        if (strcmp(run, u->run) != 0) return;
-        rc = hob_session_cancel(u->room->s, HOB_QUEUED_RETURN, &err);
-    }
+    int rc = hob_session_end_spent(u->room->s, &u->spent, &err);
+    if (rc == HOB_EIDLE) return;
     hob_web_log(e->hub->server->web, "warn",
                 "session %s: what '%s' may spend is used up: its run %s was %s%s", u->room->id,
                 u->payer, u->run, rc < 0 ? "not stopped: " : "stopped",
@@ -80,8 +74,24 @@ static void stopped_run(hob_errand *e) {
     hob_free(u);
 }
 
-static bool spent(const hob_caller *c, hob_quota q) {
-    return c->limits[q] && hob_caller_taken(c, q) >= c->limits[q];
+/* Which of the two is used up, if one is. */
+static bool is_spent(const hob_caller *c, hob_quota_opts *out) {
+    static const struct {
+        hob_quota quota;
+        const char *name;
+    } all[] = {{HOB_QUOTA_TOKENS, "quota_tokens"}, {HOB_QUOTA_COST, "quota_cost"}};
+    for (size_t i = 0; i < HOB_ARRAY_LEN(all); i++) {
+        hob_quota q = all[i].quota;
+        int64_t taken = hob_caller_taken(c, q);
+        if (!c->limits[q] || taken < c->limits[q]) continue;
+        double unit = (double)hob_quota_unit(q);
+        *out = (hob_quota_opts){.size = sizeof *out,
+                                .limit = hob_str_z(all[i].name),
+                                .value = (double)taken / unit,
+                                .max = (double)c->limits[q] / unit};
+        return true;
+    }
+    return false;
 }
 
 /* A run that began now was admitted when it was queued: what came between may have taken the rest. */
@@ -90,7 +100,8 @@ static void stop_unpaid(hob_room *room, const hob_event *e) {
     char payer[160] = "";
     if (hob_event_field(e, "payer", payer, sizeof payer) <= 0) return;
     const hob_caller *c = hob_callers_named(callers, hob_str_z(payer));
-    bool stop = c && (spent(c, HOB_QUOTA_TOKENS) || spent(c, HOB_QUOTA_COST));
+    hob_quota_opts over;
+    bool stop = c && is_spent(c, &over);
     hob_caller_unref(c);
     hob_callers_count_run(callers, hob_str_z(payer));
     if (!stop || room->state != HOB_ROOM_OPEN) return;
@@ -98,6 +109,8 @@ static void stop_unpaid(hob_room *room, const hob_event *e) {
     u->errand = (hob_errand){.run = stop_run, .done = stopped_run};
     u->room = room;
     snprintf(u->run, sizeof u->run, "%.*s", HOB_FMT(hob_event_run(e)));
+    u->spent = over;
+    u->spent.run = hob_str_z(u->run);
     snprintf(u->payer, sizeof u->payer, "%s", payer);
     room->users++;
     hob_hub_send(room->hub, &u->errand);

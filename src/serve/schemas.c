@@ -90,7 +90,7 @@ static const hob_schema schemas[] = {
      "ype\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"call\",\"tool\",\"arg"
      "s\"],\"properties\":{\"call\":{\"type\":\"string\"},\"tool\":{\"type\":\"string\"},"
      "\"args\":{},\"run_id\":{\"type\":\"string\"},\"child\":{\"type\":\"string\"},\"agent"
-     "\":{\"type\":\"string\"},\"question\":{\"type\":\"string\",\"description\":\"what is a"
+     "\":{\"type\":\"string\"},\"rule\":{\"type\":\"string\"},\"question\":{\"type\":\"string\",\"description\":\"what is a"
      "sked; then yes is not enough, an answer is wanted\"},\"schema\":{\"type\":\"object\","
      "\"description\":\"JSON Schema of the answer; without it a string\"}}}},\"next\":{\"typ"
      "e\":[\"string\",\"null\"],\"description\":\"cursor of the next page\"}}}"},

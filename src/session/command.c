@@ -292,6 +292,29 @@ int hob_session_abort(hob_session *s, hob_error *err) {
     return rc < 0 ? rc : hob_session_wait(s, 5000, NULL, err);
 }
 
+static void start_end_spent(hob_op *op) {
+    hob_error err;
+    if (!op->s->left_alone)
+        start_input(op);
+    else
+        hob_op_done(op, hob_fail(&err, HOB_EIDLE, 0, "the run was left unfinished"), &err);
+}
+
+int hob_session_end_spent(hob_session *s, const hob_quota_opts *given, hob_error *err) {
+    hob_quota_opts l = HOB_QUOTA_OPTS_INIT, *o = &l;
+    memcpy(o, given, HOB_MIN(given->size, sizeof *o));
+    if (!hob_str_starts(o->limit, HOB_STR("quota_")) || o->limit.n > 40 ||
+        !hob_utf8_valid(o->limit))
+        return hob_fail(err, HOB_EINVAL, 0, "the name of a quota is quota_ and a word, not %.*s",
+                        HOB_FMT(hob_str_first(o->limit, 40)));
+    command c = {.in = {.kind = HOB_INPUT_QUOTA,
+                        .call = o->run,
+                        .text = o->limit,
+                        .value = o->value,
+                        .max = o->max}};
+    return run_command(s, &c, start_end_spent, err);
+}
+
 /* In the child, if it is a child's. */
 static void start_cancel_call(hob_op *op) {
     hob_str call = HOB_CONTAINER(op, command, op)->in.call, rest = call;

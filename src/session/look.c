@@ -64,6 +64,7 @@ static void pending_of(const hob_kid *k, hob_op *op) {
         hob_jsonw_kstr(&r.w, "run_id", hob_str_z(op->s->run.id));
         hob_jsonw_kstr(&r.w, "child", hob_str_z(k->id));
         hob_jsonw_kstr(&r.w, "agent", hob_str_z(k->agent));
+        hob_jsonw_kstr_opt(&r.w, "rule", hob_json_get_str(d, "rule"));
         hob_row_question(&r.w, d);
         row_end(&r, page_of(op));
     }
@@ -83,6 +84,7 @@ static void add_waiting(const hob_run *run, hob_page *page) {
         hob_jsonw_kraw(&r.w, "args", c->args);
         hob_jsonw_kstr(&r.w, "run_id", hob_str_z(run->id));
         hob_jsonw_kstr_opt(&r.w, "agent", run->agent);
+        hob_jsonw_kstr_opt(&r.w, "rule", c->rule);
         if (c->question) hob_json_parse(a, c->args, NULL, &args, NULL);
         hob_row_question(&r.w, args);
         row_end(&r, page);

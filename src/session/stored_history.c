@@ -174,6 +174,7 @@ static void add_asked(looking *l, const hob_event *e) {
     hob_jsonw_kstr(&w, "run_id", e->run_id);
     hob_jsonw_kstr_opt(&w, "child", hob_json_get_str(d, "child"));
     hob_jsonw_kstr_opt(&w, "agent", e->agent.n ? e->agent : hob_json_get_str(d, "agent"));
+    hob_jsonw_kstr_opt(&w, "rule", hob_json_get_str(d, "rule"));
     hob_row_question(&w, d);
     hob_jsonw_object_end(&w);
     hob_page_add(l->page, hob_buf_str(&b));

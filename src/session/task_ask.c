@@ -64,8 +64,9 @@ static bool is_known(const hob_task *t, hob_str call) {
 
 /* The same words, with the longer name. */
 static int repeat(hob_task *t, const hob_event *e, hob_str call, hob_error *err) {
-    static const char *const copied[] = {"tool",   "args",     "args_hash", "question", "schema",
-                                         "reason", "approved", "answer",    "by"};
+    static const char *const copied[] = {"tool",   "args",   "args_hash", "question",
+                                         "schema", "reason", "approved",  "answer",
+                                         "by",     "rule",   "class"};
     hob_arena *arena = hob_arena_create(0);
     const hob_json *from = hob_event_parse(e, arena), *v;
     hob_draft d;

@@ -90,6 +90,16 @@ static void cancel_in(const hob_json *d, hob_input *in) {
                                             : HOB_QUEUE_RETURN;
 }
 
+/* One that only the host knows of; the others follow from the state. */
+static void quota_in(const hob_event *e, const hob_json *d, hob_input *in) {
+    in->text = hob_json_get_str(d, "limit");
+    if (!hob_str_starts(in->text, HOB_STR("quota_"))) return;
+    in->kind = HOB_INPUT_QUOTA;
+    in->call = e->run_id;
+    in->value = hob_json_double(hob_json_get(d, "value"));
+    in->max = hob_json_double(hob_json_get(d, "max"));
+}
+
 static void verdict_in(const hob_json *d, hob_input *in) {
     in->kind = HOB_INPUT_VERDICT;
     in->call = hob_json_get_str(d, "call");
@@ -118,6 +128,7 @@ static hob_input input_in(const hob_event *e, const hob_json *d, hob_arena *a) {
     case HOB_EVENT_STEER_QUEUED: in.kind = HOB_INPUT_STEER; break;
     case HOB_EVENT_FOLLOW_UP_QUEUED: in.kind = HOB_INPUT_FOLLOW_UP; break;
     case HOB_EVENT_CANCEL_REQUESTED: cancel_in(d, &in); break;
+    case HOB_EVENT_LIMIT_REACHED: quota_in(e, d, &in); break;
     case HOB_EVENT_RUN_PAUSED: in.kind = HOB_INPUT_PAUSE; break;
     case HOB_EVENT_RUN_RESUMED: in.kind = HOB_INPUT_UNPAUSE; break;
     case HOB_EVENT_APPROVAL_RESOLVED: verdict_in(d, &in); break;

@@ -28,7 +28,6 @@ function approvalBar(call, act) {
     }
   };
   const rule = ruleView(call);
-  if (call.child && !call.rule) act.decisionOf(call.call).then((d) => replace(rule, ...ruleView(Object.assign(call, d)).childNodes), () => {}); // it can be answered without
   const who = call.child ? `${call.childAgent || 'A sub-agent'} asks: may it run ${call.tool}?` : `May ${call.tool} run?`;
   const bar = h('div.approval', {role: 'group', 'aria-label': who}, h('p.ask', who), rule,
     h('div.row', h('button.primary', {type: 'button', data: {answer: 'allow'}, title: 'Allow once (A)', onclick: () => answer(true)}, icon('check'), 'Allow once', h('kbd', 'A')),
@@ -78,6 +77,7 @@ const ADVICE = {
 
 function adviceFor(item) {
   if (item.status === 'interrupted') return 'The program stopped before this run could end. Nothing that was said or done is lost.';
+  if (item.status === 'limit' && /^quota_/.test(item.reason || '')) return 'What its token may spend is used up. A message of somebody who has something left goes on from here.';
   if (item.status === 'limit') return 'A limit of this session ended the run. Send a message to go on: a new run has its own limits.';
   if (item.status !== 'failed') return null;
   return ADVICE[(item.error || {}).code] || 'Try again, or say what to do differently.';

@@ -81,7 +81,7 @@ Conversation.handlers = {
   },
   approval_requested(e, d) {
     const call = this.touchCall(d.call);
-    Object.assign(call, {tool: d.tool, args: call.args || d.args, state: 'asking', child: d.child, childAgent: d.agent, question: d.question, schema: d.schema});
+    Object.assign(call, {tool: d.tool, args: call.args || d.args, state: 'asking', child: d.child, childAgent: d.agent, question: d.question, schema: d.schema, rule: d.rule, why: d.reason, class: d.class});
     if (d.tool === 'write') this.noteBefore(call, d.args);
     this.approvals.set(d.call, {call: d.call, tool: d.tool, args: d.args, child: d.child, agent: d.agent, run: e.run_id});
     this.begin(`w-${d.call}`, e, 'wait', 'waits for an answer', {item: d.child ? `q-${d.call}` : `a-${d.call.slice(0, d.call.lastIndexOf('.'))}`});
@@ -153,7 +153,10 @@ Conversation.handlers = {
     this.leaf = d.to || null;
     this.recount();
   },
-  limit_reached(e, d) { this.remark(e, 'warn', `Limit reached: ${d.limit.replace('_', ' ')} (${d.value} of ${d.max}).`); },
+  limit_reached(e, d) {
+    const quota = /^quota_(.+)$/.exec(d.limit);
+    this.remark(e, 'warn', quota ? `The quota of who pays for this run is spent: ${quota[1]} (${d.value} of ${d.max}).` : `Limit reached: ${d.limit.replace('_', ' ')} (${d.value} of ${d.max}).`);
+  },
   budget_threshold(e, d) { this.remark(e, 'info', `${d.percent} % of the ${d.limit.replace('_', ' ')} limit are used.`); },
   budget_requested(e, d) { this.remark(e, 'info', `Asks its caller for more: ${d.limit.replace('_', ' ')} (${d.value} of ${d.max} used).`); },
   label_set(e, d) {

@@ -18,7 +18,6 @@ Object.assign(App.prototype, {
       artifacts: async () => (this.id ? (await api.get(this.path('/artifacts?limit=200'))).artifacts : []),
       download: (artifact) => tell(this.download(artifact)),
       commands: () => this.commands(),
-      decisionOf: (id) => this.decisionOf(id),
       asked: async (id) => (await api.get(`/api/sessions/${encodeURIComponent(id)}/approvals`)).approvals.length,
       stopChild: (child) => tell(api.post(this.path(`/subagents/${encodeURIComponent(child)}/cancel`))),
       stopCall: (call) => tell(api.post(this.path(`/calls/${encodeURIComponent(call)}/cancel`))),
@@ -161,15 +160,6 @@ Object.assign(App.prototype, {
         if (now && this.id === id && this.conversation === c) this.lookAfter(now);
       }, 15000);
     }
-  },
-  // Why a call of a sub-agent is asked about stands in the sub-agent's own log, near its end.
-  async decisionOf(id) {
-    const [session, call] = id.split('/').slice(-2);
-    const path = `/api/sessions/${encodeURIComponent(session)}`;
-    const row = await api.get(path);
-    const page = await api.get(`${path}/events?${new URLSearchParams({after: Math.max(0, row.last_seq - 200), limit: 200})}`);
-    const said = page.events.find((e) => e.type === 'tool_decided' && e.data.call === call);
-    return said ? decisionIn(said.data) : {};
   },
   // While sub-agents work: what they do, once a second, as long as somebody looks.
   watchChildren() {

@@ -268,6 +268,8 @@ static void test_agui_view__ends_say_how_it_ended(void **state) {
                                    "{'type':'cancelled'}}\n"},
         {"{'status':'limit','reason':'turns'}",
          "{'type':'RUN_ERROR','message':'the run stopped at a limit: turns','code':'limit'}\n"},
+        {"{'status':'limit','reason':'quota_tokens'}",
+         "{'type':'RUN_ERROR','message':'the run stopped at a limit: quota_tokens','code':'limit'}\n"},
         {"{'status':'failed','error':{'code':'HOB_EAUTH','message':'no key'}}",
          "{'type':'RUN_ERROR','message':'no key','code':'HOB_EAUTH'}\n"},
         {"{'status':'interrupted','reason':'killed'}",

@@ -40,9 +40,10 @@ static void test_run_approval__shows_what_is_to_run(void **state) {
     (void)state;
     sim s;
     start(&s, "bash:a");
-    assert_string_equal(sim_json(&s, 5),
-                        "{\"call\":\"m3.0\",\"tool\":\"bash\",\"args\":{\"x\":\"a\"},"
-                        "\"args_hash\":\"66fb17904ec3a605\"}");
+    assert_string_equal(
+        sim_json(&s, 5),
+        "{\"call\":\"m3.0\",\"tool\":\"bash\",\"args\":{\"x\":\"a\"},"
+        "\"args_hash\":\"66fb17904ec3a605\",\"rule\":\"mode:ask\",\"class\":\"unsafe\"}");
     sim_finish(&s);
 }
 

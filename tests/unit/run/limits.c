@@ -360,6 +360,35 @@ static void test_run_limits__time_stops_the_model(void **state) {
     sim_finish(&s);
 }
 
+/* A limit that only the host knows of: what who pays may spend. */
+static void test_run_limits__a_quota_ends_the_run(void **state) {
+    (void)state;
+    sim s;
+    sim_init(&s);
+    hob_input spent = {.kind = HOB_INPUT_QUOTA,
+                       .call = HOB_STR("run-s1-1"),
+                       .text = HOB_STR("quota_tokens"),
+                       .value = 30,
+                       .max = 20};
+    assert_int_equal(sim_input(&s, &spent), HOB_EIDLE);
+    sim_prompt(&s, "go");
+    sim_follow_up(&s, "and this");
+    sim_log(&s);
+    spent.call = HOB_STR("run-s1-7");
+    assert_int_equal(sim_input(&s, &spent), HOB_EIDLE); /* another run */
+    spent.call = HOB_STR("run-s1-1");
+    assert_int_equal(sim_input(&s, &spent), HOB_SAID_LAST);
+    assert_int_equal(sim_input(&s, &spent), HOB_SAID_NOTHING);
+    assert_string_equal(sim_pending(&s), "call_model m3 !limit");
+    sim_stopped(&s, "half", NULL);
+    assert_log(&s, "5 limit_reached quota_tokens value=30 max=20\n"
+                   "6 assistant_message m3 aborted 'half'\n"
+                   "7 run_finished limit reason=quota_tokens turns=1 tool_calls=0\n"
+                   "8 queue_returned limit follow_up:q4:'and this'\n"
+                   "9 settled limit\n");
+    sim_finish(&s);
+}
+
 static void test_run_limits__time_stops_a_tool(void **state) {
     (void)state;
     sim s;
@@ -474,6 +503,7 @@ int main(void) {
         cmocka_unit_test(test_run_limits__tool_calls),
         cmocka_unit_test(test_run_limits__tool_calls_stop_no_call_within_the_limit),
         cmocka_unit_test(test_run_limits__time_stops_the_model),
+        cmocka_unit_test(test_run_limits__a_quota_ends_the_run),
         cmocka_unit_test(test_run_limits__time_stops_a_tool),
         cmocka_unit_test(test_run_limits__time_ends_the_wait_for_a_retry),
         cmocka_unit_test(test_run_limits__time_stands_while_parked),

@@ -39,9 +39,10 @@ static void test_run_question__the_log_has_question_and_answer(void **state) {
     sim s;
     start(&s, "ask:a");
     sim_reply_to(&s, "m3.0", "\"blue\"");
-    assert_string_equal(sim_json(&s, 5),
-                        "{\"call\":\"m3.0\",\"tool\":\"ask\",\"args\":{\"x\":\"a\"},"
-                        "\"args_hash\":\"b5b6c3be5767da32\",\"question\":\"\"}");
+    assert_string_equal(
+        sim_json(&s, 5),
+        "{\"call\":\"m3.0\",\"tool\":\"ask\",\"args\":{\"x\":\"a\"},"
+        "\"args_hash\":\"b5b6c3be5767da32\",\"rule\":\"question\",\"class\":\"read_only\",\"question\":\"\"}");
     assert_string_equal(sim_json(&s, 6), "{\"call\":\"m3.0\",\"approved\":true,"
                                          "\"answer\":\"blue\",\"by\":\"user\"}");
     sim_finish(&s);

@@ -303,6 +303,30 @@ static void test_serve_quota__what_was_queued_does_not_begin(void **state) {
     assert_int_equal(used(d, ANN, "runs"), 0);
 }
 
+static void test_serve_quota__what_is_stopped_for_it_names_the_quota(void **state) {
+    desk *d = *state;
+    char limit[40];
+    desk_session(d, "one");
+    desk_prompt(d, "one", "hang");
+    expect(d, desk_post(d, "{'text':'hang'}", "/api/sessions/one/follow_up"), 202);
+    spend_all(d);
+    expect(d, desk_post(d, "{'queue':'keep'}", "/api/sessions/one/cancel"), 204);
+    desk_settle(d, "one");
+    d->c.token = BOB;
+    desk_prompt(d, "one", "hi"); /* and then it would be its turn */
+    tail *t = desk_tail(d, "one", 0, "");
+    assert_true(tail_until(t, "limit_reached"));
+    assert_int_equal(hob_json_field(tail_data(t), "data.limit", limit, sizeof limit), 12);
+    assert_string_equal(limit, "quota_tokens");
+    hob_json_field(tail_data(t), "data.max", limit, sizeof limit);
+    assert_string_equal(limit, "10");
+    assert_true(tail_until(t, "settled"));
+    tail_close(t);
+    expect(d, desk_get(d, "/api/sessions/one/runs"), 200);
+    assert_field(d, "runs.0.status", "limit");
+    assert_field(d, "runs.0.reason", "quota_tokens");
+}
+
 static void test_serve_quota__what_waits_counts(void **state) {
     desk *d = *state;
     int said = 0;
@@ -368,6 +392,7 @@ int main(void) {
         POOR(what_waits_does_not_go_on),
         POOR(nor_does_what_is_paused),
         POOR(what_was_queued_does_not_begin),
+        POOR(what_is_stopped_for_it_names_the_quota),
         cmocka_unit_test_setup_teardown(test_serve_quota__what_waits_counts, setup_some,
                                         desk_teardown),
         T(runs_are_given_back_by_who_took_them_last),

@@ -63,6 +63,31 @@ static void test_session_task_rights__a_child_asks_at_its_parent(void **state) {
     host_finish(&d.r);
 }
 
+static void test_session_task_rights__what_a_child_asks_names_the_rule(void **state) {
+    danger d;
+    char rule[200], call[200];
+    hob_page *p;
+    (void)state;
+    danger_init(&d, asks, HOB_APPROVER_HOST);
+    assert_ok(hob_session_prompt(d.r.s, hob_str_z("go"), &d.r.err), d.r.err);
+    hob_event *e = host_until(&d.r, HOB_EVENT_APPROVAL_REQUESTED, "tool", "danger");
+    hob_event_field(e, "call", call, sizeof call);
+    hob_event_field(e, "rule", rule, sizeof rule);
+    assert_string_equal(rule, "mode:ask");
+    hob_event_field(e, "class", rule, sizeof rule);
+    assert_string_equal(rule, "unsafe");
+    hob_event_unref(e);
+    assert_ok(hob_session_pending_confirmations(d.r.s, &p, &d.r.err), d.r.err);
+    hob_json_field(hob_page_row(p, 0), "rule", rule, sizeof rule);
+    assert_string_equal(rule, "mode:ask");
+    hob_page_destroy(p);
+    assert_ok(hob_session_confirm_tool_use(d.r.s, hob_str_z(call), HOB_VERDICT_DENY, hob_str_z(""),
+                                           &d.r.err),
+              d.r.err);
+    host_wait(&d.r);
+    host_finish(&d.r);
+}
+
 static void test_session_task_rights__an_answer_counts_once(void **state) {
     danger d;
     char call[200];
@@ -355,6 +380,7 @@ static void test_session_task_rights__a_long_text_is_cut_and_says_so(void **stat
 #define T(name) cmocka_unit_test(test_session_task_rights__##name)
 int main(void) {
     const struct CMUnitTest tests[] = {T(a_child_asks_at_its_parent),
+                                       T(what_a_child_asks_names_the_rule),
                                        T(an_answer_counts_once),
                                        T(a_question_survives_a_restart),
                                        T(nobody_to_ask_is_denied_in_the_child),
