@@ -170,6 +170,7 @@ static int open_doors(hob_room *room, int rc, hob_room **out) {
         remove_room(room);
     } else {
         room->state = HOB_ROOM_OPEN;
+        if (!room->heard) room->busy = hob_session_is_running(room->s) > 0; /* taken up again */
         step_in(room);
         *out = room;
         hob_hub_ring(h, hob_str_z(room->id));

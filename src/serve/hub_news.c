@@ -120,7 +120,7 @@ static void note(hob_room *room, const hob_event *e) {
     room->news++;
     switch (hob_event_type_of(e)) {
     case HOB_EVENT_RUN_STARTED:
-        room->busy = true;
+        room->busy = room->heard = true;
         room->over = false;
         adopt(room, e);
         stop_unpaid(room, e);
@@ -130,6 +130,7 @@ static void note(hob_room *room, const hob_event *e) {
     case HOB_EVENT_QUEUE_RETURNED: room->queued = 0; break;
     case HOB_EVENT_SETTLED:
         room->busy = false;
+        room->heard = true;
         room->queued = 0;
         room->over = room->beginning > 0;
         if (!room->over) hob_room_settled(room);

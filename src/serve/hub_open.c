@@ -173,7 +173,5 @@ int hob_room_open_session(hob_room *room, const hob_caller *c, hob_page *row, ho
     o.on_unfinished = room->marked ? HOB_UNFINISHED_RESUME : HOB_UNFINISHED_LEAVE;
     o.permission_mode = mode_name(rank_allowed(h, c));
     o.flags |= HOB_SESSION_KEEP_MODE;
-    rc = hob_session_create(h->rt, &o, &room->s, err);
-    if (rc >= 0) room->busy = hob_session_is_running(room->s) > 0;
-    return rc;
+    return hob_session_create(h->rt, &o, &room->s, err);
 }

@@ -35,6 +35,7 @@ struct hob_room {
     int64_t used_ms;         /* monotonic */
     const hob_caller *payer; /* whose quota of runs is taken; NULL = nobody's */
     bool busy;               /* by what its log says: a run is under way */
+    bool heard;              /* its log has said so since it is open */
     unsigned beginning;      /* requests between hob_room_begin and hob_room_begun */
     bool over;     /* meanwhile it settled: the last of them gives back what the run took */
     size_t queued; /* follow-ups that wait */
