@@ -28,7 +28,8 @@ extern "C" {
 
 /* ---- the conversation -------------------------------------------------------------------------------------- */
 
-/* Rows of hob_session_history or hob_runtime_history as a JSON array of messages. HOB_ETOOBIG over 10 MiB. */
+/* Rows of hob_session_history or hob_runtime_history as a JSON array of messages, that fits into an event. 1: it did not,
+ * so old images and long texts, or the oldest messages, were left out. */
 HOB_API int hob_agui_messages(const hob_page *history, hob_agui_dialect dialect,
                               hob_agui_json **out, hob_error *err);
 /* A session's state as a JSON object; without temp: keys. */
@@ -111,8 +112,9 @@ HOB_API hob_str hob_agui_plan_content(const hob_agui_plan *p);
 /* PROMPT: 1 if the client goes on from an earlier place (an edit, another try): hob_session_move there first ("" = before
  * the first message). */
 HOB_API int hob_agui_plan_moves(const hob_agui_plan *p, hob_str *entry);
-/* 1: the client has nothing of a conversation that there is: send hob_agui_messages_snapshot after the prompt. 2: it shows
- * things of another one under names that this one uses, too: send an empty one ("[]") before that. */
+/* 1: the client has nothing of a conversation that there is, or, without a prompt, not its end: send
+ * hob_agui_messages_snapshot after what is to be done. 2: it shows things of another one under names that this one uses,
+ * too: send an empty one ("[]") before that. */
 HOB_API int hob_agui_plan_lost(const hob_agui_plan *p);
 /* What was passed over, in words. */
 HOB_API size_t hob_agui_plan_warning_count(const hob_agui_plan *p);

@@ -10,9 +10,11 @@
  *   3. User messages at the end that the log does not have: the prompt. They go on from the last message before them that
  *      the log has; if that is not the end of the conversation, the client shows an earlier place (the user edited
  *      something), and the conversation moves there. Nothing is lost: the other branch stays in the tree.
- *   4. The last message is the user's and the log has it: another try. It is said again in its place.
+ *   4. The last message is the user's and the log has it: another try. It is said again in its place. Not so in an input
+ *      that answers something: what was answered before is no wish to try again.
  *
- * A client that has nothing of the conversation (its memory is the server) adds to the end of it.
+ * A client that has nothing of the conversation (its memory is the server) adds to the end of it. One that lacks the end
+ * of it is shown what there is.
  */
 #include "agui/plan.h"
 
@@ -38,10 +40,28 @@ static hob_agui_step *add_step(hob_agui_plan *p) {
     return s;
 }
 
+static void check_state(hob_agui_plan *p) {
+    hob_str state = hob_str_trim(hob_agui_input_state(p->in));
+    if (state.n && state.p[0] != '{' && !hob_str_eqz(state, "null"))
+        warn(p, "a session's state is an object, so what the client has was left out",
+             HOB_STR("state"));
+}
+
 static bool find_resume(const hob_agui_plan *p, hob_str call, hob_agui_resume *out) {
     for (size_t i = 0; hob_agui_input_resume(p->in, i, out) == 0; i++)
         if (hob_str_eq(out->interrupt, call)) return true;
     return false;
+}
+
+/* Who says yes to other arguments has not said yes to these. */
+static int check_verdict(hob_agui_plan *p, hob_str call, const hob_agui_resume *r, hob_error *err) {
+    const hob_json *payload = NULL;
+    if (r->payload.n) hob_json_parse(p->arena, r->payload, NULL, &payload, NULL);
+    if (!hob_json_get(payload, "editedArgs")) return 0;
+    return hob_fail(err, HOB_EINVAL, 0,
+                    "the arguments of %.*s cannot be changed (editedArgs): approve the call as it "
+                    "is, or say no and in `reason` what to do instead",
+                    HOB_FMT(hob_str_first(call, hob_utf8_prefix(call, 120))));
 }
 
 static void add_verdict(hob_agui_plan *p, hob_str call, const hob_agui_resume *r) {
@@ -83,16 +103,18 @@ static hob_str call_of(const hob_json *row) {
     return hob_json_get_str(row, "call");
 }
 
-static void plan_answers(hob_agui_plan *p, const hob_json **asks, size_t n) {
+static int plan_answers(hob_agui_plan *p, const hob_json **asks, size_t n, hob_error *err) {
     hob_agui_resume r;
-    for (size_t i = 0; i < n; i++) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
         if (!find_resume(p, call_of(asks[i]), &r)) continue;
         if (hob_json_get(asks[i], "question"))
             add_answer(p, asks[i], &r);
-        else
+        else if ((rc = check_verdict(p, call_of(asks[i]), &r, err)) == 0)
             add_verdict(p, call_of(asks[i]), &r);
     }
     p->todo = p->nsteps ? HOB_AGUI_DO_ANSWER : HOB_AGUI_DO_ASK_AGAIN;
+    return rc;
 }
 
 /* "No" is no reason to end it: it stays as it is. */
@@ -184,12 +206,13 @@ static int check_strangers(hob_agui_plan *p, hob_error *err) {
 
 /* ---- what users said --------------------------------------------------------------------------------------------------------- */
 
-/* The last message of the client's that the log has; -1: none. */
+/* The last message of the client's that the log has, or a result of one of its calls; -1: none. */
 static ptrdiff_t last_known(const hob_agui_plan *p, hob_plan_place *at) {
     hob_agui_message m;
     for (size_t i = hob_agui_input_message_count(p->in); i-- > 0;) {
         hob_agui_input_message(p->in, i, &m);
         const hob_plan_place *found = hob_map_get(p->known, m.id);
+        if (!found && is_role(&m, "tool")) found = hob_map_get(p->calls, m.tool_call);
         if (!found) continue;
         *at = *found;
         return (ptrdiff_t)i;
@@ -270,7 +293,7 @@ static int plan_prompt(hob_agui_plan *p, hob_error *err) {
     hob_plan_place at = {HOB_STR_NULL, HOB_STR_NULL};
     ptrdiff_t known = last_known(p, &at);
     hob_agui_message last;
-    bool again = known >= 0 && (size_t)known + 1 == count &&
+    bool again = known >= 0 && (size_t)known + 1 == count && !hob_agui_input_resume_count(p->in) &&
                  hob_agui_input_message(p->in, (size_t)known, &last) == 0 && is_role(&last, "user");
     hob_buf b;
     hob_buf_init(&b, (size_t)64 << 20);
@@ -285,6 +308,12 @@ static int plan_prompt(hob_agui_plan *p, hob_error *err) {
     p->lost = known < 0 && p->last.n;
     p->foreign = has_foreign(p);
     return 0;
+}
+
+/* Does the client show the end of the conversation? */
+static bool is_behind(const hob_agui_plan *p) {
+    hob_plan_place at = {HOB_STR_NULL, HOB_STR_NULL};
+    return p->last.n && (last_known(p, &at) < 0 || !hob_str_eq(at.entry, p->last));
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------------------------------ */
@@ -330,12 +359,14 @@ static int plan(hob_agui_plan *p, const hob_page *history, const hob_page *confi
     int rc = hob_plan_read_history(p, history, err);
     if (rc < 0) return rc;
     plan_pause(p);
+    check_state(p);
     warn_strays(p, asks, nasks);
+    p->lost = is_behind(p);
     if (nasks) {
-        plan_answers(p, asks, nasks);
-        if (p->todo == HOB_AGUI_DO_ANSWER) return plan_words(p, err);
+        rc = plan_answers(p, asks, nasks, err);
+        if (rc == 0 && p->todo == HOB_AGUI_DO_ANSWER) return plan_words(p, err);
         warn_unheard(p);
-        return 0;
+        return rc;
     }
     plan_results(p, pending, npending);
     rc = plan_prompt(p, err);

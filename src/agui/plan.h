@@ -19,7 +19,7 @@ struct hob_agui_plan {
     hob_arena *arena;
     const hob_agui_input *in;
     hob_map *known; /* ids of the log's messages -> where they stand */
-    hob_map *calls; /* ids of its calls */
+    hob_map *calls; /* ids of its calls -> where they were made */
     hob_str last;   /* the entry that the conversation ends with */
     hob_agui_todo todo;
     hob_agui_pause pause;

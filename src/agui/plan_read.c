@@ -13,11 +13,15 @@ typedef struct reading {
     hob_plan_place here;
 } reading;
 
-static void know(hob_agui_plan *p, hob_str id, const hob_plan_place *where) {
+static void note(hob_agui_plan *p, hob_map *in, hob_str id, const hob_plan_place *where) {
     hob_plan_place *at = HOB_ARENA_NEW(p->arena, hob_plan_place);
     if (!at || !id.n) return;
     *at = *where;
-    hob_map_put(p->known, id, at);
+    hob_map_put(in, id, at);
+}
+
+static void know(hob_agui_plan *p, hob_str id, const hob_plan_place *where) {
+    note(p, p->known, id, where);
 }
 
 static int know_said(hob_str id, const hob_json *first, const hob_json *end, void *user) {
@@ -37,8 +41,7 @@ static void know_answer(reading *r, const hob_json *d) {
     for (const hob_json *b = hob_json_first(content); b; b = hob_json_next(b)) {
         snprintf(id, sizeof id, "%.*s-%zu", HOB_FMT(hob_str_first(message, 100)), i++);
         know(r->p, hob_str_z(id), &r->here);
-        hob_str call = hob_json_get_str(b, "call");
-        if (call.n) hob_map_put(r->p->calls, call, r->p);
+        note(r->p, r->p->calls, hob_json_get_str(b, "call"), &r->here);
     }
 }
 

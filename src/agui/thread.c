@@ -1,5 +1,9 @@
 /*
  * thread.c - the conversation as AG-UI messages, and state as an object.
+ *
+ * An event has a size that clients take, a conversation has none: a few photographs are enough. One that is too large is
+ * told in brief: first only what is old is, without its images and the rest of its long texts; then all of it, and what
+ * is older than that is left out. Who comes back always sees how it ended.
  */
 #include <hob/agui_project.h>
 
@@ -9,14 +13,56 @@
 
 #include <stdio.h>
 
-#define MESSAGES_MAX ((size_t)10 << 20)
+#define MESSAGES_MAX (((size_t)10 << 20) - 4096) /* and the event around them */
+
+enum {
+    WHOLE_MAX = 6 << 20, /* bytes of the log, the newest, that are told whole */
+    BRIEF_MAX = 2 << 20, /* and in brief, when that was still too much */
+    BRIEF_TEXT = 8 << 10
+};
+
+typedef enum brevity { TELL_ALL, TELL_OLD_IN_BRIEF, TELL_THE_LAST } brevity;
 
 typedef struct telling {
     hob_jsonw w;
     hob_arena *arena;
     hob_agui_dialect dialect;
     hob_str name;
+    bool brief; /* of the row that is told: no images, no long texts */
 } telling;
+
+/* ---- in brief ------------------------------------------------------------------------------------------------- */
+
+static void put_brief(telling *t, hob_str text, bool images) {
+    hob_buf b;
+    size_t n = hob_utf8_prefix(text, BRIEF_TEXT);
+    hob_buf_init(&b, BRIEF_TEXT + 100);
+    hob_buf_add(&b, hob_str_first(text, n));
+    if (n < text.n) hob_buf_addz(&b, "… [cut: the conversation is too large]");
+    if (images)
+        hob_buf_addf(&b, "%s[image left out: the conversation is too large]", n ? "\n" : "");
+    hob_jsonw_str(&t->w, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+static void put_text(telling *t, hob_str text) {
+    if (t->brief)
+        put_brief(t, text, false);
+    else
+        hob_jsonw_str(&t->w, text);
+}
+
+static void put_content(telling *t, const hob_json *blocks, hob_agui_dialect dialect) {
+    hob_buf text;
+    if (!t->brief) {
+        hob_agui_write_content(&t->w, blocks, dialect);
+        return;
+    }
+    hob_buf_init(&text, (size_t)64 << 20);
+    hob_agui_text_of(blocks, &text);
+    put_brief(t, hob_buf_str(&text), hob_agui_has_images(blocks));
+    hob_buf_finish(&text);
+}
 
 static void begin(telling *t, hob_str id, const char *role) {
     hob_jsonw_object(&t->w);
@@ -35,7 +81,7 @@ static bool images_between(const hob_json *first, const hob_json *end) {
 static void put_parts(telling *t, const hob_json *first, const hob_json *end) {
     hob_buf array;
     const hob_json *blocks;
-    hob_buf_init(&array, MESSAGES_MAX * 2);
+    hob_buf_init(&array, (size_t)64 << 20);
     hob_buf_addc(&array, '[');
     for (const hob_json *b = first; b != end; b = hob_json_next(b)) {
         if (b != first) hob_buf_addc(&array, ',');
@@ -47,7 +93,7 @@ static void put_parts(telling *t, const hob_json *first, const hob_json *end) {
     /* Users' parts are known to older clients too; only results have to be text there. */
     hob_agui_dialect dialect = images_between(first, end) ? HOB_AGUI_1_0 : t->dialect;
     if (hob_json_parse(t->arena, text, NULL, &blocks, NULL) == 0)
-        hob_agui_write_content(&t->w, blocks, dialect);
+        put_content(t, blocks, dialect);
     else
         hob_jsonw_str(&t->w, HOB_STR(""));
 }
@@ -71,13 +117,15 @@ static void put_words(telling *t, const hob_json *block, hob_str message, size_t
     if ((!thinks && !hob_str_eqz(type, "text")) || !text.n) return;
     snprintf(id, sizeof id, "%.*s-%zu", HOB_FMT(message), i);
     begin(t, hob_str_z(id), thinks ? "reasoning" : "assistant");
-    hob_jsonw_kstr(&t->w, "content", text);
+    hob_jsonw_key(&t->w, "content");
+    put_text(t, text);
     if (!thinks) hob_jsonw_kstr_opt(&t->w, "name", t->name);
     hob_jsonw_object_end(&t->w);
 }
 
 static void put_call(telling *t, const hob_json *block) {
     hob_str args = hob_json_raw(hob_json_get(block, "args"));
+    if (t->brief && args.n > BRIEF_TEXT) args = HOB_STR("{}"); /* half of it would be no JSON */
     hob_jsonw_object(&t->w);
     hob_jsonw_kstr(&t->w, "id", hob_json_get_str(block, "call"));
     hob_jsonw_kstr(&t->w, "type", HOB_STR("function"));
@@ -134,7 +182,7 @@ static void put_result(telling *t, const hob_event *e, const hob_json *d) {
     begin(t, given.n ? given : hob_str_z(made), "tool");
     hob_jsonw_kstr(&t->w, "toolCallId", call);
     hob_jsonw_key(&t->w, "content");
-    hob_agui_write_content(&t->w, content, t->dialect);
+    put_content(t, content, t->dialect);
     if (!hob_str_eqz(outcome, "ok")) hob_jsonw_kstr(&t->w, "error", outcome);
     hob_jsonw_object_end(&t->w);
 }
@@ -158,14 +206,31 @@ static void put_row(telling *t, const hob_event *e, const hob_json *d) {
     }
 }
 
-static int tell(const hob_page *history, telling *t, hob_error *err) {
+/* The first row from which on all of them have together no more than that; of each counts no more than `most`. */
+static size_t last_rows(const hob_page *history, size_t room, size_t most) {
+    size_t i = hob_page_count(history);
+    for (; i > 0; i--) {
+        size_t n = hob_page_row(history, i - 1).n;
+        n = n < most ? n : most;
+        if (n > room) break;
+        room -= n;
+    }
+    return i;
+}
+
+static int tell(const hob_page *history, telling *t, brevity how, hob_error *err) {
     int rc = 0;
+    size_t whole = how == TELL_ALL            ? 0
+                   : how == TELL_OLD_IN_BRIEF ? last_rows(history, WHOLE_MAX, SIZE_MAX)
+                                              : hob_page_count(history);
+    size_t first = how == TELL_THE_LAST ? last_rows(history, BRIEF_MAX, 2 * BRIEF_TEXT) : 0;
     hob_jsonw_array(&t->w);
-    for (size_t i = 0; rc == 0 && i < hob_page_count(history); i++) {
+    for (size_t i = first; rc == 0 && i < hob_page_count(history); i++) {
         hob_event *e;
         hob_arena_reset(t->arena);
         rc = hob_event_decode(hob_page_row(history, i), &e, err);
         if (rc < 0) return rc;
+        t->brief = i < whole;
         put_row(t, e, hob_event_parse(e, t->arena));
         hob_event_unref(e);
     }
@@ -176,16 +241,21 @@ static int tell(const hob_page *history, telling *t, hob_error *err) {
 
 int hob_agui_messages(const hob_page *history, hob_agui_dialect dialect, hob_agui_json **out,
                       hob_error *err) {
-    hob_agui_json *j = hob_agui_json_create(MESSAGES_MAX);
+    hob_agui_json *j = NULL;
     telling t = {.arena = hob_arena_create(0), .dialect = dialect};
-    hob_jsonw_init(&t.w, &j->text);
-    int rc = tell(history, &t, err);
+    int rc = HOB_ETOOBIG, how = TELL_ALL;
+    for (; rc == HOB_ETOOBIG && how <= TELL_THE_LAST; how++) {
+        hob_agui_json_destroy(j);
+        j = hob_agui_json_create(MESSAGES_MAX);
+        hob_jsonw_init(&t.w, &j->text);
+        rc = tell(history, &t, (brevity)how, err);
+    }
     hob_arena_destroy(t.arena);
     if (rc < 0)
         hob_agui_json_destroy(j);
     else
         *out = j;
-    return rc;
+    return rc < 0 ? rc : how - 1 > TELL_ALL;
 }
 
 int hob_agui_state_json(const hob_state *state, hob_agui_json **out, hob_error *err) {

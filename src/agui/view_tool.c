@@ -157,7 +157,8 @@ static void fill(hob_agui_view *v, const hob_view_ask *a, hob_agui_interrupt *q)
     q->metadata = details(v, a);
     q->response_schema =
         HOB_STR("{\"type\":\"object\",\"properties\":{\"approved\":{\"type\":\"boolean\"},"
-                "\"reason\":{\"type\":\"string\"}},\"required\":[\"approved\"]}");
+                "\"reason\":{\"type\":\"string\"}},\"required\":[\"approved\"],"
+                "\"additionalProperties\":false}");
     if (*a->question) {
         q->reason = HOB_STR("input_required");
         q->response_schema = *a->schema ? hob_str_z(a->schema) : HOB_STR("{\"type\":\"string\"}");

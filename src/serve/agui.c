@@ -1,5 +1,5 @@
 /*
- * agui.c - AG-UI over HTTP: run, and hob's own additions connect, cancel and capabilities.
+ * agui.c - AG-UI over HTTP: run, and hob's own addition connect.
  *
  * A thread is a session (agui_thread.c). An input is compared with it, what is new in it is done, and what happens is
  * told as a run (agui_stream.c). What goes wrong before the run has begun is an HTTP status; afterwards it is RUN_ERROR.
@@ -24,6 +24,8 @@ typedef struct visit {
     hob_agui_json *state; /* before anything but the client's own words about it */
     uint64_t last;        /* event that was the last one before anything was done */
     bool was_running, was_parked, was_paused;
+    char key[HOB_KEY_SIZE]; /* of the run that is begun; "" = none is */
+    hob_answer begins;
 } visit;
 
 /* ---- coming in ------------------------------------------------------------------------------------------------------ */
@@ -147,6 +149,7 @@ static int say_prompt(visit *v, hob_error *err) {
     hob_api_message m = {.receipt = HOB_RECEIPT_INIT, .content = hob_agui_plan_content(v->plan)};
     char policy[32];
     hob_str entry;
+    snprintf(m.key, sizeof m.key, "%s", v->key);
     if (hob_json_field(hob_agui_input_forwarded_props(v->in), "when_busy", policy, sizeof policy) >
             0 &&
         !hob_api_when_busy(v->r, hob_str_z(policy), &m.policy))
@@ -158,6 +161,8 @@ static int say_prompt(visit *v, hob_error *err) {
     int rc = hob_api_send(v->r, v->room, &m, err);
     if (rc < 0) return rc;
     hob_web_note(v->r, "run_id", hob_str_z(m.receipt.run));
+    v->begins = (hob_answer){.became = m.became, .seq = m.receipt.seq};
+    snprintf(v->begins.run, sizeof v->begins.run, "%s", m.receipt.run);
     if (m.policy == HOB_BUSY_INTERRUPT) begin_at(v, m.receipt.seq);
     return HOB_OK;
 }
@@ -206,6 +211,22 @@ static int act_paused(visit *v, hob_error *err) {
     return HOB_OK;
 }
 
+/* An input may come again, when a connection broke: a run's id is used once, and stands in the log with what began it. */
+static int claim_run(visit *v, hob_error *err) {
+    hob_str run = hob_agui_input_run_id(v->in);
+    hob_answer before;
+    if (!prompts(v)) return HOB_OK;
+    hob_key_of_run(run, v->key);
+    int rc = hob_room_asked(v->room, v->key, &before, err);
+    if (rc == 0) return rc;
+    v->key[0] = 0;
+    if (rc < 0 && rc != HOB_EBUSY) return rc;
+    return hob_fail(err, HOB_EEXIST, 0,
+                    "the run %.*s of this thread was begun before: POST /agui/AGENT/connect shows "
+                    "what became of it; a new run needs an id of its own",
+                    HOB_FMT(hob_str_first(run, hob_utf8_prefix(run, 100))));
+}
+
 static int act(visit *v, hob_error *err) {
     hob_agui_todo todo = hob_agui_plan_todo(v->plan);
     int rc = HOB_OK;
@@ -248,9 +269,14 @@ static int snapshot_messages(visit *v, hob_agui_stream *st, hob_error *err) {
                   : hob_runtime_history(hob_api_runtime(v->r), v->id, &v->history, err);
     if (rc >= 0) rc = hob_agui_messages(v->history, hob_agui_input_dialect(v->in), &messages, err);
     if (rc < 0) return rc;
+    bool brief = rc == 1;
     rc = hob_agui_messages_snapshot(hob_agui_stream_wire(st), hob_agui_json_text(messages), err);
     hob_agui_json_destroy(messages);
-    return rc;
+    if (rc < 0 || !brief) return rc;
+    return warn(st,
+                HOB_STR("the conversation is too large to be shown whole: older images, long texts "
+                        "or messages were left out"),
+                err);
 }
 
 /* One that is too large for an event is not shown; the thread can be used all the same. */
@@ -336,12 +362,12 @@ static void answer_run(visit *v, hob_agui_stream *st) {
     if (rc >= 0 && lost == 2) /* clients change what they have in its place */
         rc = hob_agui_messages_snapshot(hob_agui_stream_wire(st), HOB_STR("[]"), &err);
     if (rc >= 0 && lost) rc = snapshot_messages(v, st, &err);
-    if (rc == HOB_ETOOBIG) rc = warn(st, hob_str_z(err.message), &err);
     if (rc >= 0) rc = snapshot_state(v, st, &err);
     answer(v, st, rc, what_follows(v), &err);
 }
 
 static void leave(visit *v) {
+    if (v->key[0]) hob_room_answered(v->room, v->key, v->begins.run[0] ? &v->begins : NULL);
     hob_agui_plan_destroy(v->plan);
     hob_page_destroy(v->history);
     hob_page_destroy(v->asked);
@@ -364,6 +390,7 @@ void hob_agui_route_run(hob_web_request *r) {
     if (enter_thread(&v, agent)) {
         int rc = look(&v, &err);
         if (rc >= 0) rc = hob_agui_plan_create(v.in, v.history, v.asked, v.calls, &v.plan, &err);
+        if (rc >= 0) rc = claim_run(&v, &err);
         if (rc >= 0) rc = hob_agui_stream_create(hob_api_hub(r), v.in, encoding_of(r), &st, &err);
         if (rc >= 0) rc = offer_tools(&v, &err); /* from here on something happens */
         if (rc >= 0 && prompts(&v)) rc = hob_agui_take_state(v.s, v.in, &err);
@@ -439,47 +466,4 @@ void hob_agui_route_connect(hob_web_request *r) {
     if (rc >= 0) rc = snapshot_state(&v, st, &err);
     answer(&v, st, rc, parked ? ASK_PEOPLE : v.was_running ? FOLLOW_RUN : NOTHING_MORE, &err);
     leave(&v);
-}
-
-void hob_agui_route_cancel(hob_web_request *r) {
-    const hob_json *body = hob_web_json(r);
-    hob_room *room;
-    hob_str thread;
-    hob_error err;
-    char id[130];
-    if (!body || !hob_agui_agent_of(r) || !hob_api_text(r, body, "threadId", &thread)) return;
-    if (!thread.n) {
-        hob_web_fail(r, 400, "bad_request", "say which thread: {\"threadId\": …}");
-        return;
-    }
-    int rc = hob_agui_find_thread(r, thread, id, &err);
-    if (rc >= 0) rc = hob_hub_open(hob_api_hub(r), hob_web_caller(r), hob_str_z(id), &room, &err);
-    if (rc >= 0) {
-        rc = hob_session_cancel(hob_room_session(room), HOB_QUEUED_RETURN, &err);
-        hob_hub_leave(room);
-    }
-    if (rc < 0)
-        hob_web_fail_hob(r, rc, &err);
-    else
-        hob_web_answer(r, 204, NULL, HOB_STR_NULL);
-}
-
-void hob_agui_route_capabilities(hob_web_request *r) {
-    hob_buf b;
-    const char *agent = hob_agui_agent_of(r);
-    if (!agent) return;
-    hob_buf_init(&b, 65536);
-    hob_buf_addz(&b, "{\"identity\":{\"name\":");
-    hob_json_quote(&b, *agent ? hob_str_z(agent) : HOB_STR("hob"));
-    hob_buf_addf(&b, ",\"type\":\"hob\",\"version\":\"%s\"},", hob_version());
-    hob_buf_addz(&b,
-                 "\"transport\":{\"streaming\":true,\"resumable\":true,\"websocket\":false,"
-                 "\"pushNotifications\":false,\"httpBinary\":true},"
-                 "\"tools\":{\"supported\":true,\"clientProvided\":true,\"parallelCalls\":true},"
-                 "\"state\":{\"snapshots\":true,\"deltas\":true,\"persistentState\":true},"
-                 "\"reasoning\":{\"supported\":true,\"streaming\":true},"
-                 "\"multimodal\":{\"input\":{\"image\":true}},"
-                 "\"humanInTheLoop\":{\"supported\":true,\"approvals\":true,\"interrupts\":true}}");
-    hob_web_answer_json(r, 200, hob_buf_str(&b));
-    hob_buf_finish(&b);
 }

@@ -108,6 +108,7 @@ size_t hob_hub_count(hob_hub *h); /* rooms */
 enum { HOB_KEY_SIZE = 65 };
 /* What stands in the log for a key: it, and what must be the same when it comes again. */
 void hob_key_make(hob_str key, hob_str route, hob_str body, char out[HOB_KEY_SIZE]);
+void hob_key_of_run(hob_str run, char out[HOB_KEY_SIZE]); /* of AG-UI */
 /* 1: the same request; HOB_EEXIST: the same key, another request; 0: another key. */
 int hob_key_compare(const char *had, const char *key);
 /* The key that a session was made with, by its first event; "" = none. */

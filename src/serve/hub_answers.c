@@ -34,6 +34,12 @@ void hob_key_make(hob_str key, hob_str route, hob_str body, char out[HOB_KEY_SIZ
     hob_digest(route, body, out + HALF, HALF);
 }
 
+/* A client's own id for a run of a thread; no Idempotency-Key is the same. */
+void hob_key_of_run(hob_str run, char out[HOB_KEY_SIZE]) {
+    hob_digest(HOB_STR("agui"), run, out, HALF);
+    hob_digest(HOB_STR("agui"), run, out + HALF, HALF);
+}
+
 /* ---- what a room remembers, under the lock -------------------------------------------------------------------- */
 
 static kept *find(const hob_room *room, const char *key) {

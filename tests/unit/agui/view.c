@@ -203,7 +203,7 @@ static void test_agui_view__approvals_are_interrupts(void **state) {
     assert_ok(hob_agui_view_park(v, &err), err);
 #define SCHEMA                                                                                     \
     "'responseSchema':{'type':'object','properties':{'approved':{'type':'boolean'},'reason':"      \
-    "{'type':'string'}},'required':['approved']}"
+    "{'type':'string'}},'required':['approved'],'additionalProperties':false}"
     wire_is("{'type':'RUN_FINISHED','threadId':'t','runId':'r','outcome':{'type':'interrupt',"
             "'interrupts':[{'id':'m4.0','reason':'tool_call',"
             "'message':'Allow bash {\\'command\\':\\'ls\\'}?','toolCallId':'m4.0'," SCHEMA ","

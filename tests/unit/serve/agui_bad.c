@@ -96,8 +96,9 @@ static void test_serve_agui_bad__a_result_counts_once(void **state) {
         SAY("u1", "colour") ",{'id':'x','role':'tool','toolCallId':'m4.0','content':'blue'}";
     run(d, answered, colour_tool);
     assert_non_null(strstr(conversation(d), "it is blue;"));
-    /* Sent again, and contradicted: nothing happens. */
-    assert_string_equal(run(d, answered, colour_tool), "RUN_STARTED STATE_SNAPSHOT RUN_FINISHED ");
+    /* Sent again, and contradicted: nothing happens, but that the client is shown the answer that it lacks. */
+    assert_string_equal(run(d, answered, colour_tool),
+                        "RUN_STARTED MESSAGES_SNAPSHOT STATE_SNAPSHOT RUN_FINISHED ");
     run(d, SAY("u1", "colour") ",{'id':'y','role':'tool','toolCallId':'m4.0','content':'red'}",
         colour_tool);
     assert_null(strstr(conversation(d), "red"));
@@ -123,7 +124,8 @@ static void test_serve_agui_bad__answers_to_what_is_decided_do_nothing(void **st
     assert_str(hob_test_content(&d->folder, "a.txt"), "b");
     static const char done[] =
         CALL ",{'id':'m4.0:result','role':'tool','toolCallId':'m4.0','content':'wrote'}";
-    assert_string_equal(run(d, done, no), "RUN_STARTED CUSTOM STATE_SNAPSHOT RUN_FINISHED ");
+    assert_string_equal(run(d, done, no),
+                        "RUN_STARTED CUSTOM MESSAGES_SNAPSHOT STATE_SNAPSHOT RUN_FINISHED ");
     assert_int_equal(desk_get(d, "/api/sessions/t1/approvals"), 200);
     assert_string_equal(client_field(&d->c, "approvals.0"), "");
 }
