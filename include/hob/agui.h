@@ -215,8 +215,11 @@ HOB_API int hob_agui_messages_snapshot(hob_agui_session *s, hob_str messages_jso
 /* ---- state: what the client has is known, so that changes can be found ---------------------------------- */
 
 HOB_API hob_str hob_agui_state(const hob_agui_session *s); /* JSON, until the next call */
+/* Of a state whose text has more bytes nothing is kept (hob_agui_state is ""), and changes are told without looking for
+ * small ones: by whole members, or as a snapshot. For servers, which hold one for each client. */
+HOB_API void hob_agui_state_keep(hob_agui_session *s, size_t max);
 HOB_API int hob_agui_state_snapshot(hob_agui_session *s, hob_str json, hob_error *err);
-/* A JSON patch; one that does not apply is refused. */
+/* A JSON patch; one that does not apply to the state that is kept is refused. */
 HOB_API int hob_agui_state_delta(hob_agui_session *s, hob_str patch_json, hob_error *err);
 /* Sends what has changed: a delta, a snapshot if that is shorter, or nothing. */
 HOB_API int hob_agui_state_set(hob_agui_session *s, hob_str json, hob_error *err);

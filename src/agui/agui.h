@@ -83,6 +83,7 @@ struct hob_agui_session {
     unsigned snapshots; /* of messages, so far */
 
     hob_buf state, usage;
+    size_t state_max; /* a longer one is not kept: state is empty then */
     hob_map *activities;
 };
 
@@ -97,6 +98,8 @@ hob_jsonw *hob_agui_begin(hob_agui_session *s, hob_agui_kind kind);
 /* metadata and subagentRunId, where there are any. */
 void hob_agui_put_extra(hob_agui_session *s, const hob_agui_extra *x);
 int hob_agui_send(hob_agui_session *s, hob_error *err);
+/* Large events are few: the room that one took is given back. After it nothing of scratch may be used. */
+void hob_agui_tidy(hob_agui_session *s);
 static inline bool hob_agui_happened(int rc) {
     return rc >= 0 || rc == HOB_ECLOSED;
 }
@@ -147,6 +150,9 @@ int hob_agui_need_parts(hob_agui_session *s, hob_str parts_json, const hob_json 
                         hob_error *err);
 
 /* ---- state.c -------------------------------------------------------------------------------------------- */
+void hob_agui_state_note(hob_agui_session *s, hob_str json); /* that is what the client has */
+/* A patch that is right whatever the client has; the state is not kept. */
+int hob_agui_state_tell(hob_agui_session *s, hob_str patch, hob_error *err);
 void hob_agui_activities_clear(hob_agui_session *s);
 static inline hob_str hob_agui_owner(const hob_agui_extra *x) {
     return x ? x->subagent : HOB_STR_NULL;

@@ -16,25 +16,29 @@ typedef struct walk {
 } walk;
 
 /* Names that fast-json-patch refuses to touch; one that only begins like them costs a snapshot. */
-static bool refused(hob_str path) {
+bool hob_patch_refused(hob_str path) {
     return hob_str_find(path, HOB_STR("/__proto__")) >= 0 ||
            hob_str_find(path, HOB_STR("/prototype")) >= 0 ||
            hob_str_find(path, HOB_STR("/constructor")) >= 0;
 }
 
-/* Appends a token to the path; returns the length to go back to. */
-static size_t enter(walk *k, hob_str key) {
-    size_t was = k->path.n;
-    hob_buf_addc(&k->path, '/');
+void hob_patch_add_token(hob_buf *path, hob_str key) {
+    hob_buf_addc(path, '/');
     for (size_t i = 0; i < key.n; i++) {
         char c = key.p[i];
         if (c == '~')
-            hob_buf_addz(&k->path, "~0");
+            hob_buf_addz(path, "~0");
         else if (c == '/')
-            hob_buf_addz(&k->path, "~1");
+            hob_buf_addz(path, "~1");
         else
-            hob_buf_addc(&k->path, c);
+            hob_buf_addc(path, c);
     }
+}
+
+/* Appends a token to the path; returns the length to go back to. */
+static size_t enter(walk *k, hob_str key) {
+    size_t was = k->path.n;
+    hob_patch_add_token(&k->path, key);
     return was;
 }
 
@@ -49,7 +53,7 @@ static void leave(walk *k, size_t was) {
 }
 
 static void say(walk *k, const char *op, const hob_tree *value) {
-    if (refused(hob_buf_str(&k->path))) k->unsafe = true;
+    if (hob_patch_refused(hob_buf_str(&k->path))) k->unsafe = true;
     hob_jsonw_object(k->w);
     hob_jsonw_kstr(k->w, "op", hob_str_z(op));
     hob_jsonw_kstr(k->w, "path", hob_buf_str(&k->path));

@@ -22,8 +22,12 @@ int hob_patch_parse(hob_arena *a, const char *what, hob_str text, const hob_json
 int hob_patch_check(const hob_json *patch, hob_error *err);
 /* *root is the document; it may be another tree afterwards. On failure the tree is half changed: throw it away. */
 int hob_patch_run(hob_arena *a, hob_tree **root, const hob_json *patch, hob_error *err);
-/* Operations that make `to` of `from`, appended as members of the array that w is in. Sets *unsafe if a path has a name
- * that JavaScript's patch library refuses. */
+/* "/key" in a path. */
+void hob_patch_add_token(hob_buf *path, hob_str key);
+/* Has it a name that JavaScript's patch library refuses? */
+bool hob_patch_refused(hob_str path);
+/* Operations that make `to` of `from`, appended as members of the array that w is in. Sets *unsafe if a path is
+ * refused. */
 int hob_patch_find(hob_arena *a, hob_tree *from, hob_tree *to, hob_jsonw *w, bool *unsafe);
 
 #endif

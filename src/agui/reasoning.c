@@ -129,5 +129,6 @@ int hob_agui_messages_snapshot(hob_agui_session *s, hob_str messages_json, hob_e
     if (!hob_agui_happened(rc)) return rc;
     s->snapshots++;
     hob_agui_known_read(s, messages);
+    hob_agui_tidy(s);
     return rc;
 }

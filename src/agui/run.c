@@ -82,8 +82,7 @@ int hob_agui_run_start(hob_agui_session *s, const hob_agui_input *in, hob_error 
         s->named = true;
     }
     s->dialect = hob_agui_input_dialect(in);
-    hob_buf_reset(&s->state);
-    hob_buf_add(&s->state, hob_agui_input_state(in));
+    hob_agui_state_note(s, hob_agui_input_state(in));
     hob_agui_known_forget(s);
     hob_agui_known_read(s, hob_json_get(hob_agui_input_json(in), "messages"));
     note_started(s, run);

@@ -5,6 +5,8 @@
 
 #include "agui/proto.h"
 
+enum { KEPT = 64 << 10 }; /* bytes of a buffer between events */
+
 static const char *const kind_names[] = {
 #define HOB_X(NAME) #NAME,
     HOB_AGUI_EVENTS(HOB_X)
@@ -33,6 +35,7 @@ static int create(const hob_agui_sink *sink, hob_str thread, bool named, hob_agu
     hob_buf_init(&s->frame, HOB_AGUI_FRAME_MAX);
     hob_buf_init(&s->state, HOB_AGUI_FRAME_MAX);
     hob_buf_init(&s->usage, 1 << 20);
+    s->state_max = HOB_AGUI_FRAME_MAX;
     hob_buf_addz(&s->state, "{}");
     s->scratch = hob_arena_create(HOB_AGUI_FRAME_MAX * 40);
     s->items = hob_map_create();
@@ -196,6 +199,12 @@ int hob_agui_send(hob_agui_session *s, hob_error *err) {
     }
     int rc = encode_proto(s, err);
     return rc < 0 ? rc : write_out(s, hob_buf_str(&s->frame), err);
+}
+
+void hob_agui_tidy(hob_agui_session *s) {
+    hob_arena_reset(s->scratch);
+    if (s->out.cap > KEPT) hob_buf_finish(&s->out);
+    if (s->frame.cap > KEPT) hob_buf_finish(&s->frame);
 }
 
 /* Relative weights do not count, and neither do wildcards: who wants protobuf names it. */

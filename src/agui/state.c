@@ -9,16 +9,26 @@ hob_str hob_agui_state(const hob_agui_session *s) {
     return hob_buf_str(&s->state);
 }
 
-static void note_state(hob_agui_session *s, hob_str json) {
+void hob_agui_state_keep(hob_agui_session *s, size_t max) {
+    s->state_max = HOB_MIN(max, HOB_AGUI_FRAME_MAX);
+    if (s->state.n > s->state_max) hob_buf_finish(&s->state);
+}
+
+/* One that is no object has no members to be told: null is as good a beginning for a change of the whole. */
+void hob_agui_state_note(hob_agui_session *s, hob_str json) {
+    bool large = json.n > s->state_max;
     hob_buf_reset(&s->state);
-    hob_buf_add(&s->state, json);
+    if (large) hob_buf_finish(&s->state);
+    if (large && hob_str_starts(hob_str_trim(json), HOB_STR("{"))) return;
+    hob_buf_add(&s->state, large ? HOB_STR("null") : json);
 }
 
 static int send_snapshot(hob_agui_session *s, hob_str json, hob_error *err) {
     hob_jsonw *w = hob_agui_begin(s, HOB_AGUI_STATE_SNAPSHOT);
     hob_jsonw_kraw(w, "snapshot", json);
     int rc = hob_agui_send(s, err);
-    if (hob_agui_happened(rc)) note_state(s, json);
+    if (hob_agui_happened(rc)) hob_agui_state_note(s, json);
+    hob_agui_tidy(s);
     return rc;
 }
 
@@ -26,8 +36,22 @@ static int send_delta(hob_agui_session *s, hob_str patch, hob_str after, hob_err
     hob_jsonw *w = hob_agui_begin(s, HOB_AGUI_STATE_DELTA);
     hob_jsonw_kraw(w, "delta", patch);
     int rc = hob_agui_send(s, err);
-    if (hob_agui_happened(rc)) note_state(s, after);
+    if (hob_agui_happened(rc) && after.p) hob_agui_state_note(s, after);
+    hob_agui_tidy(s);
     return rc;
+}
+
+int hob_agui_state_tell(hob_agui_session *s, hob_str patch, hob_error *err) {
+    int rc = hob_agui_need_run(s, err);
+    return rc < 0 ? rc : send_delta(s, patch, HOB_STR_NULL, err);
+}
+
+/* Against a state that is not kept only its form can be looked at. */
+static int tell_checked(hob_agui_session *s, hob_str patch, hob_error *err) {
+    const hob_json *ops;
+    int rc = hob_patch_parse(s->scratch, "the patch", patch, &ops, err);
+    if (rc == 0) rc = hob_patch_check(ops, err);
+    return rc < 0 ? rc : send_delta(s, patch, HOB_STR_NULL, err);
 }
 
 int hob_agui_state_snapshot(hob_agui_session *s, hob_str json, hob_error *err) {
@@ -39,6 +63,7 @@ int hob_agui_state_snapshot(hob_agui_session *s, hob_str json, hob_error *err) {
 int hob_agui_state_delta(hob_agui_session *s, hob_str patch_json, hob_error *err) {
     hob_agui_json *after;
     int rc = hob_agui_need_run(s, err);
+    if (rc == 0 && !s->state.n) return tell_checked(s, patch_json, err);
     if (rc == 0) rc = hob_agui_patch_apply(hob_agui_state(s), patch_json, &after, err);
     if (rc < 0) return rc;
     hob_str text = hob_agui_json_text(after);
@@ -69,6 +94,7 @@ int hob_agui_state_set(hob_agui_session *s, hob_str json, hob_error *err) {
     int rc = hob_agui_need_run(s, err);
     if (rc == 0) rc = hob_agui_need_json(s, "state", json, -1, &to, err);
     if (rc < 0) return rc;
+    if (!s->state.n) return send_snapshot(s, json, err);
     hob_buf patch;
     hob_buf_init(&patch, json.n + 64); /* a longer one is worth less than a snapshot */
     rc = find_changes(s, to, &patch, err);

@@ -156,7 +156,10 @@ int hob_agui_view_event(hob_agui_view *v, const hob_event *e, hob_error *err) {
     hob_arena_reset(v->scratch);
     v->time = HOB_MAX(v->time, e->ts); /* what streams is sent sooner than its event is made */
     hob_agui_set_time(v->out, v->time);
-    return handle(v, e, hob_event_parse(e, v->scratch), err);
+    int rc = handle(v, e, hob_event_parse(e, v->scratch), err);
+    hob_arena_reset(v->scratch);
+    hob_agui_tidy(v->out);
+    return rc;
 }
 
 int hob_agui_view_began(hob_agui_view *v, hob_str row, hob_error *err) {

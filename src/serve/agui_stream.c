@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { FIRST_MAX = 64 << 20 };
+enum { FIRST_MAX = 64 << 20, STATE_KEPT = 16 << 10 };
 
 /* The conversation anew, for a client that was shown something which does not count: read by the hub, and perhaps
  * finished when the stream is not there any more. */
@@ -57,6 +57,7 @@ int hob_agui_stream_create(hob_hub *h, const hob_agui_input *in, hob_agui_encodi
     s->out = &s->first;
     int rc =
         hob_agui_session_create_with_thread_id(&sink, hob_agui_input_thread_id(in), &s->wire, err);
+    if (rc >= 0) hob_agui_state_keep(s->wire, STATE_KEPT);
     if (rc >= 0) rc = hob_agui_run_start(s->wire, in, err);
     if (rc >= 0) rc = hob_agui_view_create(s->wire, &s->view, err);
     if (rc < 0)

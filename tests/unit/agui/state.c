@@ -90,6 +90,30 @@ static void test_agui_state__a_patch_that_does_not_apply_is_refused(void **state
     test_wire_close(&wire, s);
 }
 
+/* Who has many clients keeps no large states: changes are told without comparing. */
+static void test_agui_state__a_large_one_is_not_kept(void **state) {
+    (void)state;
+    hob_agui_session *s = running("{\"a\":1,\"filler\":\"over the limit\"}");
+    hob_agui_state_keep(s, 16);
+    assert_str(hob_agui_state(s), "");
+    assert_int_equal(hob_agui_state_delta(s, Z("[{\"op\":\"swap\",\"path\":\"/a\"}]"), &err),
+                     HOB_EPARSE);
+    assert_ok(hob_agui_state_delta(s, Z("[{\"op\":\"add\",\"path\":\"/b\",\"value\":2}]"), &err),
+              err);
+    assert_ok(hob_agui_state_set(s, Z("{\"a\":1,\"filler\":\"the same\"}"), &err), err);
+    assert_str(hob_agui_state(s), "");
+    assert_ok(hob_agui_state_set(s, Z("{\"a\":1}"), &err), err);
+    assert_str(hob_agui_state(s), "{\"a\":1}");
+    assert_ok(hob_agui_state_set(s, Z("{\"a\":2}"), &err), err);
+    test_wire_expect(
+        &wire,
+        "{\"type\":\"STATE_DELTA\",\"delta\":[{\"op\":\"add\",\"path\":\"/b\",\"value\":2}]}\n"
+        "{\"type\":\"STATE_SNAPSHOT\",\"snapshot\":{\"a\":1,\"filler\":\"the same\"}}\n"
+        "{\"type\":\"STATE_SNAPSHOT\",\"snapshot\":{\"a\":1}}\n"
+        "{\"type\":\"STATE_DELTA\",\"delta\":[{\"op\":\"replace\",\"path\":\"/a\",\"value\":2}]}\n");
+    test_wire_close(&wire, s);
+}
+
 static void test_agui_state__goes_on_in_the_next_run(void **state) {
     (void)state;
     hob_agui_session *s = running("{}");
@@ -127,6 +151,7 @@ int main(void) {
         cmocka_unit_test(test_agui_state__a_delta_longer_than_the_state_is_a_snapshot),
         cmocka_unit_test(test_agui_state__names_that_clients_refuse_to_patch_are_a_snapshot),
         cmocka_unit_test(test_agui_state__a_patch_that_does_not_apply_is_refused),
+        cmocka_unit_test(test_agui_state__a_large_one_is_not_kept),
         cmocka_unit_test(test_agui_state__goes_on_in_the_next_run),
         cmocka_unit_test(test_agui_state__an_activity_is_shown_and_patched),
     };

@@ -373,6 +373,23 @@ static void test_agui_view__state_changes_are_deltas_beside_the_clients_own(void
     close_view();
 }
 
+/* Whether the client has what goes is not known: it does afterwards, and then it can go. */
+static void test_agui_view__of_a_large_state_whole_members_are_told(void **state) {
+    (void)state;
+    open_view("\"protocolVersion\":\"1.0\",\"messages\":[],"
+              "\"state\":{\"mine\":\"something of the client\",\"n\":[1,2]}");
+    hob_agui_state_keep(s, 16);
+    feed("state_changed", "{'delta':{'n':[1,3],'a/b':{}},'removed':['gone'],'temp':['temp:x']}");
+    feed("state_changed", "{'temp':['temp:x']}");
+    wire_is("{'type':'STATE_DELTA','delta':[{'op':'add','path':'/n','value':[1,3]},"
+            "{'op':'add','path':'/a~1b','value':{}},{'op':'add','path':'/gone','value':null},"
+            "{'op':'remove','path':'/gone'}]}\n");
+    feed("state_changed", "{'delta':{'__proto__':1}}");
+    wire_is("{'type':'CUSTOM','name':'hob:warning','value':{'code':'state','message':"
+            "'the state changed, and is too large to be shown'}}\n");
+    close_view();
+}
+
 static void test_agui_view__other_events_are_custom_or_nothing(void **state) {
     (void)state;
     open_view(NULL);
@@ -569,6 +586,7 @@ int main(void) {
         cmocka_unit_test(test_agui_view__images_in_results_are_parts),
         cmocka_unit_test(test_agui_view__agents_are_steps_and_children_sub_agents),
         cmocka_unit_test(test_agui_view__state_changes_are_deltas_beside_the_clients_own),
+        cmocka_unit_test(test_agui_view__of_a_large_state_whole_members_are_told),
         cmocka_unit_test(test_agui_view__other_events_are_custom_or_nothing),
         cmocka_unit_test(test_agui_view__goes_on_when_the_client_is_gone),
         cmocka_unit_test(test_agui_view__a_session_streams_what_its_history_says),

@@ -201,6 +201,24 @@ static void test_serve_agui_bad__state_that_is_too_large_or_too_deep(void **stat
     assert_string_equal(conversation(d), "hi;hello there;again;hello there;");
 }
 
+/* A word to many clients that look on at a large state costs what it says, not what they have. */
+static void test_serve_agui_bad__a_change_of_a_large_state_is_small(void **state) {
+    desk *d = *state;
+    hob_buf body;
+    hob_buf_init(&body, 1 << 20);
+    hob_buf_addz(&body, "{'delta':{'list':[0");
+    for (int i = 0; i < 20000; i++) hob_buf_addz(&body, ",0");
+    hob_buf_addz(&body, "]}}");
+    assert_status(d, desk_call(d, "PATCH", hob_buf_z(&body), "/api/sessions/t1/state"), 200);
+    hob_buf_finish(&body);
+    tail *t = begin(d, "/agui/default", input("t1", "r1", SAY("u1", "count"), NULL));
+    until(t, "STATE_SNAPSHOT");
+    assert_status(d, desk_call(d, "PATCH", "{'delta':{'n':1}}", "/api/sessions/t1/state"), 200);
+    until(t, "STATE_DELTA");
+    assert_string_equal(field(t, "delta"), "[{\"op\":\"add\",\"path\":\"/n\",\"value\":1}]");
+    tail_close(t);
+}
+
 static void test_serve_agui_bad__ids_with_a_nul(void **state) {
     desk *d = *state;
     assert_int_equal(desk_post(d, input("t\\u00001", "r", SAY("u1", "hi"), NULL), "/agui/default"),
@@ -258,6 +276,7 @@ int main(void) {
         T(history_is_what_the_log_says),
         T(state_that_others_share_is_not_the_clients),
         T(state_that_is_too_large_or_too_deep),
+        T(a_change_of_a_large_state_is_small),
         T(ids_with_a_nul),
         T(many_answers_to_nothing),
         T(a_tool_with_a_strange_name_is_told),
