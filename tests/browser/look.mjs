@@ -165,7 +165,7 @@ export const look = {
     assert.equal(await page.locator('.pause:visible').count(), 0, 'it does not stand yet');
     await page.waitForSelector('.card[data-state=done]');
     await page.waitForFunction(() => document.querySelector('.status').innerText === 'paused');
-    await page.waitForFunction(() => document.querySelector('.sessions a[aria-current] .meta').innerText === 'paused');
+    await page.waitForFunction(() => document.querySelector('.sessions a[aria-current] .time').innerText === 'paused');
     await shot(page, 'paused');
     await page.click('.pause >> text=Continue');
     await done(page);
@@ -195,6 +195,7 @@ export const look = {
     page.expectsTrouble = true; // the browser reports the 404
     await page.goto(`${rig.server.url}#/s/nowhere`);
     await page.waitForFunction(() => document.querySelector('.welcome').innerText.includes('does not exist'));
+    assert.equal(await page.locator('.composer:visible, .menu:visible').count(), 0, 'nothing can be said there');
     await shot(page, 'gone');
     await page.click('.welcome >> text=New session');
     await page.waitForFunction(() => document.querySelector('.welcome').innerText.includes('What shall be done?'));

@@ -4,6 +4,7 @@ export const LONG = Array.from({length: 60}, (_, i) => `word${i}`).join(' ');
 export const STEPS = 240; // about 1,200 events: more than the page takes at once
 export const LINES = Array.from({length: 30}, (_, i) => `line ${i + 1}`);
 const CHANGED = LINES.map((line, i) => (i === 14 ? 'line fifteen' : line)).join('\n') + '\n';
+export const LIMIT = `/* limit.c - how much. */\n#include "limit.h"\n\n${'\n'.repeat(12)}int limit(void) {\n    return 64; /* ${'a reason that is long '.repeat(8)} */\n}\n\nconst char *word(void) {\n    return name("few");\n}\n`;
 const helper = {contains: 'work as a sub-agent'};
 const PAINT = '# Title\n\n**bold** `code` <b>no tag</b>\n\n- a\n- b\n\n| x | y |\n|---|---|\n| 1 | 2 |\n\n```c\nint x;\n```\n\n'
   + '![p](https://evil.example/p.png) [ok](https://example.org/) [bad](javascript:alert(1)) [data](data:text/html,x)';
@@ -40,6 +41,10 @@ export const script = {
     {when: {user: 'change the file', step: 1}, reply: [{tool: 'read', args: {path: 'lines.txt'}}]},
     {when: {user: 'change the file', step: 2}, reply: [{tool: 'write', args: {path: 'lines.txt', content: CHANGED}}]},
     {when: {user: 'change the file'}, reply: [{text: 'Changed.'}]},
+    {when: {user: 'tune it', step: 1}, reply: [{tool: 'read', args: {path: 'limit.c'}}]},
+    {when: {user: 'tune it', step: 2}, reply: [{tool: 'write', args: {path: 'limit.c', content: LIMIT.replace('64', '128').replace('"few"', '"many"')}}, {tool: 'read', args: {path: 'nowhere.c'}}, {tool: 'bash', args: {command: 'echo out; exit 3'}}]},
+    {when: {user: 'tune it', step: 3}, reply: [{tool: 'write', args: {path: 'limit.c', content: LIMIT.replace('64', '128').replace('"few"', '"many"')}}]},
+    {when: {user: 'tune it'}, reply: [{text: 'Tuned.'}]},
     {when: {user: 'paint'}, reply: [{text: PAINT}]},
     {when: {user: 'steer me', step: 1}, reply: [{tool: 'bash', args: {command: 'sleep 2'}}]},
     {when: {user: 'no key'}, reply: [{error: {status: 401, message: 'invalid x-api-key'}}]},

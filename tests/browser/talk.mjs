@@ -53,7 +53,8 @@ export const talk = {
     const page = await open();
     await say(page, 'steer me');
     await page.click('[data-answer=allow]');
-    await page.waitForSelector('.steer:visible');
+    await page.waitForSelector('.stop:visible');
+    assert.equal(await page.locator('.steer:visible, .later:visible').count(), 0, 'there is nothing to tell it yet');
     await say(page, 'turn left');
     await has(page, 'I turn left.');
     await done(page);

@@ -39,18 +39,19 @@ class App {
       h('button.primary.small.needs-run', {type: 'button', onclick: () => this.act.resume(this.conversation.running)}, icon('play'), 'Continue'));
     const scroll = h('div.scroll', {tabindex: -1}, h('div.column', this.earlier, this.welcome, this.log, this.pause));
     const composeBox = h('div.composer');
+    this.under = h('div.under');
     this.panelNode = h('aside.panel', {hidden: true, 'aria-label': 'Details'});
     this.menuButton = iconButton('menu', 'Sessions', () => this.toggleSide(), {'aria-expanded': 'false', 'aria-controls': 'side', class: 'icon only-phone'});
     this.menu = menuButton('More', () => this.menuItems());
     this.panelButton = iconButton('panel', 'Details (D)', () => this.togglePanel(), {'aria-expanded': 'false'});
     const main = h('main', h('header', this.menuButton, h('div.heading', this.crumb, this.title), this.statusLine, this.menu, this.panelButton),
-      scroll, h('div.over', this.toQuestion, this.toEnd), this.toasts.node, composeBox);
+      scroll, h('div.over', this.toQuestion, this.toEnd), this.toasts.node, composeBox, this.under);
     replace(document.body, h('div.app', this.side, h('div.shade', {onclick: () => this.toggleSide(false)}), main, this.panelNode), this.news);
     this.chat = new Chat(this.log, this.act);
     this.panel = new Panel(this.panelNode, this.act);
     this.list = new SessionList(listBox, this.act);
     this.composer = new Composer(composeBox, this.act);
-    this.form = new Fresh(this.welcome, this.info, this.act);
+    this.form = new Fresh(this.welcome, this.under, this.info, this.act);
     scroll.addEventListener('scroll', () => {
       this.drawQuestion();
       if (scroll.scrollTop < 300 && !this.earlier.hidden && !this.earlier.disabled && !this.chat.following) this.loadEarlier();
@@ -118,7 +119,6 @@ class App {
     this.chat.clear();
     this.composer.edit(null);
     this.list.select(id);
-    this.menu.hidden = this.panelButton.hidden = !id;
     this.earlier.hidden = true;
     document.body.classList.toggle('no-session', !id);
     this.showAll();
@@ -186,6 +186,9 @@ class App {
     this.drawQuestion();
     this.drawPause(!c.stands || asking > 0 || c.stopping);
     this.welcome.hidden = Boolean(this.id) && !this.gone;
+    this.under.hidden = Boolean(this.id);
+    this.menu.hidden = this.panelButton.hidden = !this.id || Boolean(this.gone);
+    this.composer.node.hidden = Boolean(this.gone);
     if (!this.id) this.form.draw(this.list.folders());
     else if (this.gone) this.drawGone();
     this.watchChildren();
@@ -212,7 +215,7 @@ class App {
     if (word === this.statusShown) return;
     this.statusShown = word;
     const again = this.connection && h('button.small', {type: 'button', onclick: () => this.lookedAt()}, 'Try now');
-    replace(this.statusLine, word && h(`span.badge.${since && !this.connection ? 'live' : 'warn'}`, since && !this.connection && h('span.spinner'), h('span', word)), again);
+    replace(this.statusLine, word && h(`span.badge.${since && !this.connection ? 'live' : 'warn'}`, since && !this.connection && h('span.spinner'), h('span', word.split(', ')[0], h('span.not-phone', word.slice(word.split(', ')[0].length)))), again);
   }
   online(state, wait) {
     this.connection = state === 'waiting' ? `no connection, next try in ${Math.ceil(wait / 1000)} s` : '';

@@ -27,17 +27,25 @@ function callTitle(args) {
 
 // ---- what was asked ----
 
-function diffView(before, after) {
-  const all = diffLines(before.replace(/\n$/, ''), after.replace(/\n$/, ''));
-  const names = {'+': 'ins', '-': 'del', ' ': 'same', '…': 'gap'};
-  const lines = shortDiff(numberLines(all));
-  return h('div.diff', {role: 'group', 'aria-label': 'changes', tabindex: 0}, lines.slice(0, MAX_LINES).map(([mark, line, n]) =>
-    h(`div.${names[mark]}`, h('span.nr', n), h('span.mark', mark), h('span.line', mark === '…' ? '' : visible(line)))),
-  lines.length > MAX_LINES && h('div.gap', h('span.nr'), h('span.mark', '…'), h('span.line', plural(lines.length - MAX_LINES, 'more line'))));
+const changesOf = (before, after) => diffLines(before.replace(/\n$/, ''), after.replace(/\n$/, ''));
+
+function diffView(before, after, language) {
+  const names = {'+': ['ins', '+'], '-': ['del', '−'], ' ': ['same', '']};
+  const lines = shortDiff(numberLines(changesOf(before, after).map(([mark, line]) => [mark, visible(line)])));
+  const gap = (words) => h('div.gap', h('span.nr', '⋯'), h('span.mark'), h('span.line', words));
+  if (!lines.some(([mark]) => mark === '+' || mark === '-')) return h('p.hint', 'Nothing changes: it reads so already.');
+  const parts = changedParts(lines);
+  const row = ([mark, line, n], i) => {
+    if (mark === '…') return gap(plural(n, 'unchanged line'));
+    const words = highlight(line, language);
+    return h(`div.${names[mark][0]}`, h('span.nr', n), h('span.mark', names[mark][1]), h('span.line', parts.has(i) ? markRange(words, ...parts.get(i)) : words));
+  };
+  return h('div.diff', {role: 'group', 'aria-label': 'changes', tabindex: 0}, lines.slice(0, MAX_LINES).map(row),
+    lines.length > MAX_LINES && gap(plural(lines.length - MAX_LINES, 'more line')));
 }
 
 function unifiedView(diff) {
-  return h('pre.diff', {tabindex: 0}, diffCode(visible(diff)));
+  return h('pre.unified', {tabindex: 0}, diffCode(visible(diff)));
 }
 
 function argsView(name, args, block, before) {
@@ -45,13 +53,21 @@ function argsView(name, args, block, before) {
   const rest = Object.entries(args).filter(([key]) => !['command', 'path', 'content', 'old_string', 'new_string', 'diff', 'prompt', 'agent'].includes(key));
   const more = rest.length > 0 && h('p.hint.mono', rest.map(([key, value]) => `${key}: ${visible(JSON.stringify(value))}`).join('  '));
   if (typeof args.command === 'string') return [h('pre.args.command', {tabindex: 0}, highlight(visible(args.command), 'sh')), more];
-  if (typeof args.old_string === 'string' && typeof args.new_string === 'string') return [diffView(args.old_string, args.new_string), more];
+  if (typeof args.old_string === 'string' && typeof args.new_string === 'string') return [diffView(args.old_string, args.new_string, languageOf(args.path)), more];
   if (typeof args.diff === 'string') return [unifiedView(args.diff), more];
   if (name === 'write' && typeof args.content === 'string')
-    return [diffView(before || '', args.content), before === undefined && h('p.hint', 'The whole file; what stood there before was not read in this session.')];
+    return [diffView(before || '', args.content, languageOf(args.path)), before === undefined && h('p.hint', 'The whole file; what stood there before was not read in this session.')];
   if (name === 'task' && typeof args.prompt === 'string') return [(args.prompt.includes('\n') || args.prompt.length > 90) && h('blockquote', visible(args.prompt)), more];
   if (name === 'ask_user' && typeof args.question === 'string') return (args.question.includes('\n') || args.question.length > 90) && h('blockquote', visible(args.question));
+  if (name === 'read' && typeof args.path === 'string') return [h('p.hint.mono', visible(args.path)), more];
   return h('pre.args', {tabindex: 0}, highlight(visible(JSON.stringify(args, null, 2)), 'json'));
+}
+
+// Nothing is left to say about these once they may run: the line above says it, or the form.
+function isTold(call, args) {
+  const values = Object.values(args || {});
+  if (call.state === 'asking') return call.question !== undefined;
+  return Boolean(args) && typeof args.command !== 'string' && values.length < 2 && values.every((v) => v === callTitle(args));
 }
 
 // ---- what it gave ----
@@ -71,8 +87,9 @@ function picture(block) {
   return h('button.picture', {type: 'button', title: 'Show larger', onclick: () => showPicture(src)}, h('img', {src, alt: 'picture'}));
 }
 
-function contentView(content, plainText = true) {
+function contentView(content, plainText = true, language = '') {
   return (content || []).map((block) => {
+    if (block.type === 'text' && language && block.text.length < MAX_CODE && block.text.split('\n').length < MAX_LINES) return h('pre.output', {tabindex: 0}, highlight(visible(block.text), language));
     if (block.type === 'text' && plainText) return outputView(block.text, false);
     if (block.type === 'text') return attachedFile(block.typed || block.text);
     if (block.type === 'image' && /^image\/(png|jpeg|gif|webp)$/.test(block.media_type || '')) return picture(block);
@@ -94,13 +111,20 @@ function peek(call, args) {
   if (call.state !== 'done' || call.outcome === 'denied') return call.state === 'done' ? call.reason || null : null;
   const text = wordsOf(call.result);
   if (call.outcome === 'ok' && call.tool === 'write' && args && typeof args.content === 'string') {
-    const all = call.before === undefined ? null : diffLines(call.before.replace(/\n$/, ''), args.content.replace(/\n$/, ''));
-    return all ? `+${all.filter(([m]) => m === '+').length} −${all.filter(([m]) => m === '-').length}` : plural(args.content.replace(/\n$/, '').split('\n').length, 'line');
+    if (call.before === undefined) return plural(args.content.replace(/\n$/, '').split('\n').length, 'line');
+    const [more, less] = ['+', '-'].map((mark) => changesOf(call.before, args.content).filter(([m]) => m === mark).length);
+    return more || less ? `+${more} −${less}` : 'no change';
   }
   if (call.outcome === 'ok' && call.tool === 'read') return text ? plural(text.replace(/\n\[lines \d.*\]$/, '').replace(/\n$/, '').split('\n').length, 'line') : null;
-  const lines = ansi(text).map((n) => (n instanceof Node ? n.textContent : n)).join('').trim().split('\n');
+  const lines = ansi(text).map((n) => (n instanceof Node ? n.textContent : n)).join('').replace(/\nexit code \d+\s*$/, '').trim().split('\n'); // the badge says it
   const line = call.tool === 'task' ? lines.find((l) => l.startsWith('> ')) || lines[0] : lines[lines.length - 1];
   return cut(call.tool === 'task' ? line.replace(/^> /, '').replace(/[*`]/g, '') : line, 160) || null;
+}
+
+// "+3 −1" in the colours of a diff.
+function countsOf(words) {
+  const m = /^(\+\d+) (−\d+)$/.exec(words);
+  return m && [h('span.came', m[1]), ' ', h('span.went', m[2])];
 }
 
 function callStatus(call, child) {
@@ -110,7 +134,8 @@ function callStatus(call, child) {
   if (call.state !== 'done') return call.approved === false ? h('span.badge.bad', 'denied') : null;
   if (call.pending) return h('span.badge.live', 'pending');
   const [tone, word] = OUTCOMES[call.outcome] || ['mute', call.outcome];
-  return [call.duration !== undefined && h('span.took', duration(call.duration)), h(`span.badge.${tone}`, call.exitCode ? `exit ${call.exitCode}` : word)];
+  return [call.duration !== undefined && h('span.took', duration(call.duration)),
+    tone === 'ok' ? h('span.badge.ok.quiet', {title: word}, icon('check'), h('span.sr', word)) : h(`span.badge.${tone}`, call.exitCode ? `exit ${call.exitCode}` : word)];
 }
 
 // ---- the card ----
@@ -140,7 +165,7 @@ class Card {
     if (key === this.headKey) return;
     this.headKey = key;
     const words = peek(call, args);
-    replace(this.summary, icon(TOOL_ICONS[name] || 'gear'), h('span.tool', name), h('span.about', about), words && words.length < 16 && h('span.took', visible(words)),
+    replace(this.summary, icon(TOOL_ICONS[name] || 'gear'), h('span.tool', name), h('span.about', about), words && words.length < 16 && h('span.took', countsOf(words) || visible(words)),
       callStatus(call, this.child), icon('chevron'), words && words.length >= 16 && h('span.peek', visible(words)));
   }
   // A part of the inside, made anew when its key changes.
@@ -159,11 +184,12 @@ class Card {
   fill() {
     const {call, name, args, block, child} = this;
     const asking = call.state === 'asking';
-    const result = call.state === 'running' ? call.output.length || null : call.state === 'done' ? call.result : null;
+    const quiet = name === 'write' && call.outcome === 'ok'; // what it did is the diff
+    const result = call.state === 'running' ? call.output.length || null : call.state === 'done' && !quiet ? call.result : null;
     const pre = this.body.querySelector('pre.live');
     const below = pre && pre.scrollHeight - pre.scrollTop - pre.clientHeight > 30;
     keep(this.body, [
-      this.part('args', call.args || (block && (block.args || block.text)) || '', () => argsView(name, args, block, call.before)),
+      this.part('args', isTold(call, args) ? null : call.args || (block && (block.args || block.text)) || '', () => argsView(name, args, block, call.before)),
       this.part('hints', `${call.warning}${call.reason}${call.state}${call.truncated}`, () => [
         call.state === 'done' && call.warning && call.warning !== true && h('p.hint', String(call.warning)),
         call.decision === 'deny' && h('p.hint', 'Not allowed by ', h('code', call.rule), call.why && `: ${call.why}`),
@@ -171,7 +197,7 @@ class Card {
       this.part('child', child ? JSON.stringify([child.status, child.asks, child.live, child.text]) : null, () => childStrip(child, this.act, true)),
       this.part('ask', asking ? call.call : null, () => approvalBar(call, this.act)),
       this.part('result', result, () => (call.state === 'running' ? outputView(call.output, true)
-        : [...contentView(call.result), call.truncated && h('p.hint', 'The output was cut.')])),
+        : [...contentView(call.result, true, name === 'read' && call.outcome === 'ok' ? languageOf(args && args.path) : ''), call.truncated && h('p.hint', 'The output was cut.')])),
       this.part('stop', call.state === 'running' && !child && this.act.may('run') ? call.call : null, () => h('div.row', h('button.small', {type: 'button',
         title: 'Stop this call; the run goes on', 'data-stop': call.call, onclick: () => this.act.stopCall(call.call)}, icon('stop'), 'Stop this call'))),
     ]);

@@ -50,7 +50,7 @@ function numberLines(lines) {
   });
 }
 
-// Unchanged lines far from a change are left out: [' ' | '-' | '+' | '…', text, number].
+// Unchanged lines far from a change are left out: [' ' | '-' | '+', text, number], and ['…', '', how many].
 function shortDiff(lines, around = 3) {
   const keep = new Uint8Array(lines.length);
   lines.forEach(([mark], i) => {
@@ -60,7 +60,34 @@ function shortDiff(lines, around = 3) {
   const out = [];
   for (let i = 0; i < lines.length; i++) {
     if (keep[i]) out.push(lines[i]);
-    else if (!out.length || out[out.length - 1][0] !== '…') out.push(['…', '', '']);
+    else if (!out.length || out[out.length - 1][0] !== '…') out.push(['…', '', 1]);
+    else out[out.length - 1][2]++;
   }
   return out;
+}
+
+// Where a line that went and the one that came in its place differ: a map from their index to [from, to] in characters.
+// Lines pair off in order, where as many went as came; two that have little in common are another text, not a change.
+function changedParts(lines) {
+  const parts = new Map();
+  for (let i = 0; i < lines.length;) {
+    const run = (mark, at) => { let to = at; while (to < lines.length && lines[to][0] === mark) to++; return to; };
+    const middle = run('-', i);
+    const end = run('+', middle);
+    if (middle - i === end - middle) for (let k = i; k < middle; k++) pairParts(lines, k, k + middle - i, parts);
+    i = Math.max(end, i + 1);
+  }
+  return parts;
+}
+
+function pairParts(lines, a, b, parts) {
+  const [was, is] = [lines[a][1], lines[b][1]];
+  const short = Math.min(was.length, is.length);
+  let start = 0;
+  while (start < short && was[start] === is[start]) start++;
+  let end = 0;
+  while (end < short - start && was[was.length - 1 - end] === is[is.length - 1 - end]) end++;
+  if (was.slice(0, start).trim().length + was.slice(was.length - end).trim().length < Math.max(was.trim().length, is.trim().length) / 3) return;
+  parts.set(a, [start, was.length - end]);
+  parts.set(b, [start, is.length - end]);
 }

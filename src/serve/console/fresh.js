@@ -3,8 +3,8 @@
 const IDEAS = ['What is in this folder?', 'What changed lately?', 'Where could this fail?'];
 
 class Fresh {
-  constructor(node, info, act) {
-    this.node = node;
+  constructor(node, under, info, act) {
+    Object.assign(this, {node, under}); // above and below the message field
     this.act = act;
     this.info = info;
     this.fields = {};
@@ -22,13 +22,14 @@ class Fresh {
     const modes = Object.keys(MODES);
     const top = modes.indexOf(this.info.max_mode);
     const datalist = h('datalist', {id: 'folders'}, folders.map((f) => h('option', {value: f})));
-    this.models = this.field('model', 'Model', this.choice([['', 'As the server is set']]));
+    this.models = this.field('model', 'Model', this.choice([['', 'Default']]));
     this.agents = this.field('agent', 'Agent', this.choice([['', 'hob itself']]));
     this.agents.hidden = true;
-    replace(this.node, logo(), h('h2', 'What shall be done?'), h('p.ideas.needs-run', IDEAS.map((words) => h('button.small', {type: 'button', onclick: () => this.act.putBack(words)}, words))), h('form.settings', {onsubmit: (e) => e.preventDefault()},
+    replace(this.node, logo(), h('h2', 'What shall be done?'));
+    replace(this.under, h('div.ideas.needs-run', IDEAS.map((words) => h('button.small', {type: 'button', onclick: () => this.act.putBack(words)}, words))), h('form.settings.needs-run', {'aria-label': 'Settings of the new session', onsubmit: (e) => e.preventDefault()},
       this.models, this.agents,
-      this.field('permission_mode', 'Permissions', this.choice([['', 'As the server is set'], ...modes.filter((_, i) => top < 0 || i <= top).map((m) => [m, `${m}: ${MODES[m]}`])])),
-      this.field('thinking', 'Thinking', this.choice([['', 'As the model does'], ...['off', 'minimal', 'low', 'medium', 'high', 'xhigh'].map((t) => [t, t])])),
+      this.field('permission_mode', 'Permissions', this.choice([['', 'Default'], ...modes.filter((_, i) => top < 0 || i <= top).map((m) => [m, `${m}: ${MODES[m]}`])])),
+      this.field('thinking', 'Thinking', this.choice([['', 'Default'], ...['off', 'minimal', 'low', 'medium', 'high', 'xhigh'].map((t) => [t, t])])),
       this.field('cwd', 'Folder', h('input', {placeholder: this.info.cwd || '', list: 'folders', spellcheck: 'false', autocapitalize: 'off'})), datalist),
     h('p.hint.not-phone', h('kbd', '?'), ' shows the keys. Pictures and text files can be dropped anywhere.'));
     this.load();

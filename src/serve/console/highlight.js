@@ -43,3 +43,20 @@ function highlight(code, language) {
   out.push(code.slice(from));
   return out;
 }
+
+const languageOf = (path) => (/\.(\w{1,10})$/.exec(path || '') || [])[1] || '';
+
+// Pieces as highlight() gives them, with a range of characters in <mark>.
+function markRange(pieces, from, to) {
+  let at = 0;
+  return pieces.flatMap((piece) => {
+    const text = typeof piece === 'string' ? piece : piece.textContent;
+    const cuts = [0, from - at, to - at, text.length].map((n) => Math.max(0, Math.min(text.length, n)));
+    at += text.length;
+    return [0, 1, 2].map((k) => {
+      const part = text.slice(cuts[k], cuts[k + 1]);
+      const node = part && typeof piece !== 'string' ? h(`span.${piece.className}`, part) : part;
+      return part && k === 1 ? h('mark', node) : node;
+    }).filter((n) => n !== '');
+  });
+}

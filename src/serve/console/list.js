@@ -31,7 +31,14 @@ class SessionList {
     const next = step && all[all.indexOf(event.target.closest('a')) + step];
     if (!next) return;
     next.focus();
+    this.tabStop(next);
     event.preventDefault();
+  }
+  // Tab stops once at the list; arrows go on in it.
+  tabStop(link) {
+    const all = [...this.list.querySelectorAll('a')];
+    const at = all.includes(link) ? link : all[0];
+    for (const one of all) one.tabIndex = one === at ? 0 : -1;
   }
   searchKeys(event) {
     if (event.key === 'ArrowDown') this.list.querySelector('a')?.focus();
@@ -107,6 +114,7 @@ class SessionList {
     if (!rows.length && this.loaded) lines.push(h('li.empty', words.length ? ['Nothing found. Search looks for all words, in titles and in what was said.'] : ['No sessions yet. Write what shall be done: that makes the first one.']));
     const focused = this.list.contains(document.activeElement) && document.activeElement;
     keep(this.list, lines);
+    this.tabStop(focused && focused.isConnected ? focused : (this.nodes.get(this.selected) || {}).link);
     if (focused && focused.isConnected && document.activeElement !== focused) focused.focus();
   }
   // A run that is parked and asks nothing is paused. Rows do not say so: what it asks is looked up once.
@@ -127,11 +135,11 @@ class SessionList {
   row(row, words) {
     const state = isAbandoned(row) ? 'interrupted' : row.state;
     const [tone, word] = state === 'parked' && this.isPaused(row) ? ['warn', 'paused'] : STATES[state] || [null, state];
-    const size = row.messages === undefined ? null : row.messages ? plural(row.messages, 'message') : 'empty'; // of what was found we know no more
+    const more = [this.folderOf(row), row.parent && 'sub-agent', row.messages === 0 && state === 'idle' && 'empty'].filter(Boolean).join(' · ');
     const hit = this.found.get(row.id);
     const current = row.id === this.selected;
     const time = ago(row.updated);
-    const key = [row.title, state, word, time, row.messages, hit && hit.snippet, words.join(), current].join('\u0000');
+    const key = [row.title, state, word, time, more, row.messages, hit && hit.snippet, words.join(), current].join('\u0000');
     let had = this.nodes.get(row.id);
     if (!had) this.nodes.set(row.id, had = {link: h('a')}), had.node = h('li', {data: {id: row.id}}, had.link);
     if (had.key === key) return had.node;
@@ -140,10 +148,16 @@ class SessionList {
     had.link.href = `#/s/${encodeURIComponent(row.id)}${hit && hit.seq ? `@${hit.seq}` : ''}`;
     if (current) had.link.setAttribute('aria-current', 'page');
     else had.link.removeAttribute('aria-current');
-    replace(had.link, h('span.title', tone && h(`span.dot.${tone}`), h('span.text', {title: row.title || ''}, row.title || 'Untitled'), h('span.time', time)),
-      hit && h('span.snippet', marked(hit.snippet || '', words)),
-      h('span.meta', [word || size, row.parent && 'sub-agent'].filter(Boolean).join(' · ')));
+    const said = word && word !== STATES.parked[1]; // those that wait stand together, under these words
+    had.link.title = [row.title || 'Untitled', [word, row.messages && plural(row.messages, 'message'), row.cwd].filter(Boolean).join(' · '), new Date(row.updated).toLocaleString()].filter(Boolean).join('\n');
+    replace(had.link, h('span.title', tone && h(`span.dot.${tone}`), h('span.text', row.title || 'Untitled'), word && !said && h('span.sr', word),
+      said ? h('span.time', {data: {tone}}, word) : h('time.time', {datetime: row.updated}, time)),
+    hit && h('span.snippet', marked(hit.snippet || '', words)), more && h('span.meta', more));
     return had.node;
+  }
+  // Where it works, if not all work in the same folder.
+  folderOf(row) {
+    return row.cwd && this.folders().length > 1 ? row.cwd.split('/').filter(Boolean).pop() : null;
   }
 }
 
