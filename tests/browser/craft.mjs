@@ -1,5 +1,5 @@
 // craft.mjs - how it looks and feels: what is said once, what stays quiet, what keeps its place.
-import {assert, done, open, poorContrast, say, shot} from './rig.mjs';
+import {assert, done, has, idOf, log, open, poorContrast, rig, say, shot} from './rig.mjs';
 
 export const craft = {
   async the_field_comes_first_where_nothing_is_yet() {
@@ -71,6 +71,160 @@ export const craft = {
     await page.click('[data-answer=allow]');
     await done(page);
     assert.match(await head('write').nth(1).locator('summary').innerText(), /no change/);
+    await page.context().close();
+  },
+  async left_and_come_back_at_once() {
+    const page = await open();
+    await say(page, 'only once');
+    await done(page);
+    const id = idOf(page);
+    const used = await page.innerText('.actions .info');
+    assert.match(used, /tokens/);
+    await page.click('text=New session');
+    await page.waitForSelector('.settings:visible');
+    const held = [];
+    await page.route(`**/api/sessions/${id}`, (route) => { held.push(route); });
+    await page.evaluate(async (at) => {
+      for (const hash of [at, '', at]) {
+        location.hash = hash;
+        await new Promise((resolve) => addEventListener('hashchange', resolve, {once: true}));
+      }
+    }, `#/s/${id}`);
+    while (held.length < 2) await page.waitForTimeout(20);
+    await held[0].continue();
+    await page.waitForTimeout(300); // whoever listens to the first visit reads all of it
+    await held[1].continue();
+    await done(page);
+    await page.waitForTimeout(300);
+    assert.equal(await page.innerText('.actions .info'), used, 'each event counts once');
+    await page.context().close();
+  },
+  async who_scrolls_up_stays_there() {
+    const page = await open({viewport: {width: 1000, height: 500}});
+    await say(page, 'lines of a book');
+    await has(page, 'line 30');
+    const far = () => page.evaluate(() => { const s = document.querySelector('.scroll'); return s.scrollHeight - s.scrollTop - s.clientHeight; });
+    await page.waitForFunction(() => { const s = document.querySelector('.scroll'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2; });
+    assert.equal(await page.locator('.growing p').count() > 0, true, 'it still grows');
+    await page.mouse.move(500, 200);
+    await page.mouse.wheel(0, -30); // less than a line or two
+    await page.waitForFunction(() => { const s = document.querySelector('.scroll'); return s.scrollHeight - s.scrollTop - s.clientHeight > 20; });
+    const top = await page.evaluate(() => document.querySelector('.scroll').scrollTop);
+    await has(page, 'line 50');
+    assert.equal(await page.evaluate(() => document.querySelector('.scroll').scrollTop), top, 'what is read does not move');
+    await page.click('.to-end');
+    await has(page, 'line 60');
+    await page.waitForFunction(() => { const s = document.querySelector('.scroll'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2; });
+    assert.equal(await page.isVisible('.to-end'), false);
+    await done(page);
+    assert.ok((await far()) < 2, 'and it follows to the end');
+    assert.equal(await page.locator('.growing').count(), 0);
+    await page.context().close();
+  },
+  async a_question_out_of_view_is_not_answered_by_a_key() {
+    const page = await open({viewport: {width: 1000, height: 500}});
+    await say(page, 'lines of a book');
+    await done(page);
+    await say(page, 'look around');
+    await page.waitForSelector('[data-answer=allow]');
+    await page.evaluate(() => { document.activeElement.blur(); document.querySelector('.scroll').scrollTop = 0; });
+    await page.waitForSelector('.to-question:visible');
+    await page.keyboard.press('a');
+    await page.waitForSelector('.to-question', {state: 'hidden'});
+    assert.equal(await page.locator('[data-answer=allow]').count(), 1, 'it is shown first');
+    await page.keyboard.press('a');
+    await has(page, 'I have looked.');
+    await page.context().close();
+  },
+  async the_focus_is_not_lost() {
+    const page = await open();
+    await say(page, 'look around');
+    await page.focus('[data-answer=allow]');
+    await page.keyboard.press('Enter');
+    await done(page);
+    assert.equal(await page.evaluate(() => document.activeElement.closest('.card')?.querySelector('.tool').innerText), 'bash', 'after an answer it is at the card');
+    await page.focus('.menu summary');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.activeElement.getAttribute('role') === 'menuitem');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    assert.equal(await page.evaluate(() => document.querySelector('.menu').open), false, 'a menu closes when it is left');
+    await page.context().close();
+  },
+  async a_long_form_is_read_from_its_beginning() {
+    const page = await open({viewport: {width: 1000, height: 520}});
+    await say(page, 'fill in');
+    await page.waitForSelector('.question .fields');
+    await page.waitForFunction(() => {
+      const top = document.querySelector('.card:has(.question)').getBoundingClientRect().top - document.querySelector('.scroll').getBoundingClientRect().top;
+      return top >= 0 && top < 40;
+    });
+    await page.click('.question .label >> text=Name');
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Name', 'the words of a field lead to it');
+    assert.equal(await page.locator('.card:has(.question) blockquote').count(), 0, 'the question is there once');
+    await page.context().close();
+  },
+  async what_covers_a_phone_has_the_focus() {
+    const page = await open({viewport: {width: 390, height: 780}, isMobile: true, hasTouch: true});
+    await say(page, 'paint');
+    await done(page);
+    const inert = () => page.evaluate(() => document.querySelector('main').inert);
+    await page.tap('[aria-label="Details (D)"]');
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('role')), 'tab');
+    assert.equal(await inert(), true);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.evaluate(() => document.activeElement.title), 'Details (D)');
+    assert.equal(await inert(), false);
+    await page.tap('header [aria-label=Sessions]');
+    assert.equal(await inert(), true);
+    await shot(page, 'phone-side');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.evaluate(() => document.activeElement.title), 'Sessions');
+    assert.equal(await inert(), false);
+    await page.context().close();
+  },
+  async fingers_find_everything() {
+    const page = await open({viewport: {width: 390, height: 780}, isMobile: true, hasTouch: true});
+    const small = () => page.evaluate(() => [...document.querySelectorAll('button, a.button, select, textarea, summary, input:not([type=file]), .sessions a, .choices label, label.check')]
+      .filter((n) => n.checkVisibility({opacityProperty: true, visibilityProperty: true}) && !n.closest('[inert]') && !n.matches('[type=checkbox], [type=radio]'))
+      .map((n) => [n.getBoundingClientRect(), n]).filter(([r]) => r.width > 0 && (r.height < 39.5 || r.width < 39.5))
+      .map(([r, n]) => `${Math.round(r.width)}x${Math.round(r.height)} ${n.tagName}.${n.className} ${n.innerText || n.title}`));
+    const zooms = () => page.evaluate(() => [...document.querySelectorAll('input, select, textarea')].filter((n) => n.checkVisibility() && parseFloat(getComputedStyle(n).fontSize) < 16).map((n) => n.outerHTML));
+    assert.deepEqual(await small(), []);
+    assert.deepEqual(await zooms(), []);
+    await say(page, 'paint');
+    await done(page);
+    assert.deepEqual(await small(), [], 'also copying and changing, without hovering');
+    assert.ok(await page.isVisible('[aria-label="Change it and ask again"]'));
+    await say(page, 'fill in');
+    await page.waitForSelector('.question .fields');
+    assert.deepEqual(await small(), []);
+    assert.deepEqual(await zooms(), []);
+    await shot(page, 'phone-form');
+    await page.tap('[aria-label="Details (D)"]');
+    for (const tab of ['timeline', 'tree', 'usage']) {
+      await page.tap(`[data-tab=${tab}]`);
+      await page.waitForTimeout(50);
+      assert.deepEqual(await small(), [], tab);
+    }
+    await page.tap('[aria-label="Close details"]');
+    await page.tap('[data-answer=deny]');
+    await done(page, 2);
+    await page.context().close();
+  },
+  async offline_on_a_phone_leaves_everything_in_its_place() {
+    const page = await open({viewport: {width: 390, height: 780}, isMobile: true, hasTouch: true});
+    await say(page, 'a session with quite a long name');
+    await done(page);
+    page.expectsTrouble = true;
+    await rig.server.stop('SIGKILL');
+    await page.waitForFunction(() => document.querySelector('.status').innerText.includes('no connection'));
+    assert.ok(await page.evaluate(() => [...document.querySelectorAll('header > *')].every((n) => n.getBoundingClientRect().right <= innerWidth)));
+    await shot(page, 'phone-offline');
+    await rig.server.start();
+    await page.tap('text=Try now');
+    await page.waitForFunction(() => !document.querySelector('.status').innerText);
+    assert.ok((await log(page)).includes('quite a long name'));
     await page.context().close();
   },
 };

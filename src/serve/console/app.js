@@ -1,4 +1,5 @@
-// app.js - the page: its frame, which session is shown, what arrives, keys. What a person does with a session is in work.js.
+// app.js - the page: its frame, which session is shown, what arrives. Keys are in keys.js, what a person does with a session
+// in work.js.
 
 const PAGE_EVENTS = 1000;
 const FIRST_EVENTS = 1000; // of a long session; older ones when somebody scrolls up to them
@@ -44,7 +45,7 @@ class App {
     this.menuButton = iconButton('menu', 'Sessions', () => this.toggleSide(), {'aria-expanded': 'false', 'aria-controls': 'side', class: 'icon only-phone'});
     this.menu = menuButton('More', () => this.menuItems());
     this.panelButton = iconButton('panel', 'Details (D)', () => this.togglePanel(), {'aria-expanded': 'false'});
-    const main = h('main', h('header', this.menuButton, h('div.heading', this.crumb, this.title), this.statusLine, this.menu, this.panelButton),
+    const main = this.main = h('main', h('header', this.menuButton, h('div.heading', this.crumb, this.title), this.statusLine, this.menu, this.panelButton),
       scroll, h('div.over', this.toQuestion, this.toEnd), this.toasts.node, composeBox, this.under);
     replace(document.body, h('div.app', this.side, h('div.shade', {onclick: () => this.toggleSide(false)}), main, this.panelNode), this.news);
     this.chat = new Chat(this.log, this.act);
@@ -71,6 +72,7 @@ class App {
     addEventListener('keydown', (event) => this.keys(event));
     document.addEventListener('visibilitychange', () => this.lookedAt());
     addEventListener('online', () => this.lookedAt());
+    PHONE.addEventListener('change', () => this.cover());
     await this.list.load();
     this.watchList();
     if (matchMedia('(min-width: 1200px)').matches) this.togglePanel(true);
@@ -124,7 +126,7 @@ class App {
     this.showAll();
     clearTimeout(this.loadTimer);
     if (id) this.loadTimer = setTimeout(() => this.chat.loading(true), 300);
-    if (id) this.attach(id);
+    if (id) this.attach(this.conversation);
     if (!this.stepping && (!id || !matchMedia('(pointer: coarse)').matches)) this.composer.box.focus({preventScroll: true});
     this.stepping = false;
   }
@@ -132,11 +134,12 @@ class App {
     this.list.update(row, type);
     if (row.id === this.id) this.showAll();
   }
-  async attach(id) {
+  // Who leaves a session and comes back at once finds another conversation: this one is not for it.
+  async attach(conversation) {
     try {
       const row = await api.get(this.path());
       const after = Math.max(0, (row.last_seq || 0) - FIRST_EVENTS);
-      if (this.id !== id) return;
+      if (this.conversation !== conversation) return;
       this.row = row;
       this.firstSeq = after + 1;
       this.earlier.hidden = after === 0;
@@ -147,7 +150,7 @@ class App {
       this.stream = new Stream(this.path('/events'), {after, onEvent: (e) => this.event(e),
         onState: (state, wait) => this.online(state, wait), onEnd: (error) => this.lost(error)});
     } catch (error) {
-      if (this.id === id) this.lost(error);
+      if (this.conversation === conversation) this.lost(error);
     }
   }
   // It cannot be shown: say why in its place.
@@ -239,57 +242,10 @@ class App {
   }
   // For those who hear the page: what happened, not every word of it.
   tell(e) {
-    if (this.stream && this.conversation.lastSeq <= (this.row || {}).last_seq) return; // it was so before
+    if (this.stream && this.id !== this.madeHere && this.conversation.lastSeq <= (this.row || {}).last_seq) return; // it was so before
     const d = e.data || {};
     const words = {approval_requested: () => `${d.tool} waits for your answer: ${callTitle(d.args)}`, assistant_message: () => wordsOf(d.content) && `hob says: ${cut(wordsOf(d.content), 400)}`,
       run_finished: () => (d.status === 'completed' ? 'Done.' : `The run ended: ${d.status}.`), child_started: () => `${d.agent} begins.`}[e.type];
-    if (words && words()) this.news.textContent = words();
-  }
-
-  // ---- keys and drawers ----
-
-  keys(event) {
-    const typing = event.target.closest('input, textarea, select');
-    if (document.querySelector('dialog[open]')) return null;
-    if (event.key === 'Escape') return this.escape(typing);
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) return null;
-    const tabs = Object.keys(this.panel.names);
-    const action = {n: () => this.fresh(), '/': () => this.find(), d: () => this.togglePanel(), i: () => this.composer.box.focus(), j: () => this.step(1), k: () => this.step(-1),
-      a: () => this.answerFirst('allow'), x: () => this.answerFirst('deny'), '?': showKeys}[event.key] || (tabs[event.key - 1] && (() => { this.togglePanel(true); this.panel.select(tabs[event.key - 1]); }));
-    if (!action) return null;
-    event.preventDefault();
-    return action();
-  }
-  // From one session to the next by keys: the next key must not land in the message field.
-  step(by) {
-    this.stepping = true;
-    this.composer.box.blur();
-    this.list.step(by);
-  }
-  find() {
-    if (getComputedStyle(this.side).visibility === 'hidden') this.toggleSide(true);
-    this.list.search.focus();
-  }
-  escape(typing) {
-    if (this.side.classList.contains('open')) return this.toggleSide(false);
-    if (!this.panelNode.hidden && !this.panelNode.parentNode.hidden && matchMedia('(max-width: 1100px)').matches) return this.togglePanel(false);
-    if (typing && typing === this.list.search) {
-      typing.value = '';
-      this.list.find();
-      return this.composer.box.focus();
-    }
-    if (this.composer.changes) return this.composer.edit(null);
-    if (typing && typing.value) return null; // words that are being typed are no reason to stop
-    return this.stop();
-  }
-  toggleSide(open = !this.side.classList.contains('open')) {
-    this.side.classList.toggle('open', open);
-    this.menuButton.setAttribute('aria-expanded', String(open));
-    if (open) this.list.search.focus();
-  }
-  togglePanel(open = this.panelNode.hidden) {
-    this.panelNode.hidden = !open;
-    this.panelButton.setAttribute('aria-expanded', String(open));
-    if (open) this.panel.draw(true);
+    if (words && words()) announce(words());
   }
 }

@@ -13,11 +13,17 @@ function ruleView(call) {
   return h('p.rule', rule && ['Asked because of ', rule, '. '], call.why && `${call.why}. `, CLASSES[call.class] || '');
 }
 
+// What is disabled loses the focus: the card takes it, so that keys go on from there.
+function setBusy(bar, yes) {
+  if (yes && bar.contains(document.activeElement)) bar.closest('.card').querySelector('summary').focus({preventScroll: true});
+  bar.querySelectorAll('button, input, textarea, select').forEach((n) => { n.disabled = yes; });
+}
+
 function approvalBar(call, act) {
   if (!act.may('approve')) return h('div.approval', h('p.rule', 'This needs an answer, and your token may not give it: somebody with the right “approve” has to.'));
   if (call.question !== undefined) return questionForm(call, act);
   const reason = h('input', {placeholder: 'Reason (optional, the model sees it)', 'aria-label': 'Reason', maxlength: 1000});
-  const busy = (yes) => bar.querySelectorAll('button, input').forEach((n) => { n.disabled = yes; });
+  const busy = (yes) => setBusy(bar, yes);
   const answer = async (approved) => {
     busy(true);
     try {
@@ -53,7 +59,7 @@ function childStrip(child, act, inCard = false) {
   const numbers = [live.turns ?? child.turns, live.tool_calls ?? child.toolCalls];
   const tokens = live.tokens || tokensOf(live.usage || child.usage);
   const facts = [numbers[0] && plural(numbers[0], 'turn'), numbers[1] && plural(numbers[1], 'call'), tokens && `${count(tokens)} tokens`, money(child.cost)].filter(Boolean).join(' · ');
-  const words = (running ? live.text : child.text) || '';
+  const words = ((running ? live.text : child.text) || '').replace(/[*`#]/g, '').replace(/\n{2,}/g, '\n');
   return h('div.strip', h('div.row', !(inCard && running) && childBadge(child), h('span.hint.facts', {title: facts}, facts),
   h('span.spacer'), running && act.may('run') && h('button.small', {type: 'button', onclick: () => act.stopChild(child.child)}, icon('stop'), 'Stop'),
   h('a.button.small', {href: `#/s/${encodeURIComponent(child.child)}`}, 'Open', icon('chevron'))),

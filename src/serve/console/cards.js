@@ -5,7 +5,7 @@ const OUTCOMES = {
   ok: ['ok', 'done'], error: ['bad', 'failed'], denied: ['bad', 'denied'], skipped: ['mute', 'skipped'],
   cancelled: ['mute', 'stopped'], unknown: ['warn', 'outcome unknown'],
 };
-const TOOL_ICONS = {bash: 'terminal', read: 'file', write: 'pencil', edit: 'pencil', task: 'people', recall: 'search', transfer_to_agent: 'people'};
+const TOOL_ICONS = {bash: 'terminal', read: 'file', write: 'pencil', edit: 'pencil', task: 'people', ask_user: 'ask', recall: 'search', transfer_to_agent: 'people'};
 const MAX_LINES = 400;
 
 function argsOf(call, block) {

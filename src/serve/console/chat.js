@@ -18,14 +18,18 @@ class Chat {
     this.parts = new Map();
     this.dirty = new Set();
     this.following = true;
+    this.top = 0;
     this.loading(false);
     this.act.following(true);
     replace(this.node);
   }
   noteScroll() {
     const s = this.scroller;
-    this.following = s.scrollHeight - s.scrollTop - s.clientHeight < 60;
-    this.act.following(this.following);
+    const left = s.scrollHeight - s.scrollTop - s.clientHeight;
+    if (left < 2 || (s.scrollTop > this.top && left < 40)) this.following = true;
+    else if (s.scrollTop < this.top - 1) this.following = false; // however little: somebody reads there
+    this.top = s.scrollTop;
+    this.act.following(this.following || left < 60);
   }
   follow() {
     if (this.following) this.scroller.scrollTop = 1e9; // asking how far it is would lay out the page once more
@@ -45,6 +49,21 @@ class Chat {
     for (const key of this.dirty) this.drawItem(this.conversation.byKey.get(key));
     this.dirty.clear();
     this.follow();
+    this.showForm();
+  }
+  // A form that is higher than the view is read from its beginning.
+  showForm() {
+    const form = this.node.querySelector('.question');
+    if (form === this.form) return;
+    this.form = form;
+    const look = (frames) => { // as in prepend()
+      if (this.form !== form || !this.following) return;
+      if (form.closest('.card').offsetHeight > this.scroller.clientHeight - 60) {
+        this.following = false;
+        form.closest('.card').scrollIntoView({block: 'start'});
+      } else if (frames) requestAnimationFrame(() => look(frames - 1));
+    };
+    if (form) look(4);
   }
   drawItem(item) {
     if (!item) return;
@@ -85,6 +104,7 @@ class Chat {
   loading(yes) {
     if (yes) this.node.dataset.loading = '';
     else delete this.node.dataset.loading;
+    this.node.setAttribute('aria-busy', String(yes));
   }
   reveal(key) {
     const node = this.nodes.get(key);
@@ -178,7 +198,7 @@ Chat.prototype.makers = {
     replace(node, h('p.label', labelled(item.agent), ' is done'), h('details.card', h('summary', icon('people'), h('span.tool', 'report'), h('span.about', cut(wordsOf(item.content), 120)), icon('chevron')), h('div.card-body.padded', text)));
   },
   answer(item, node) {
-    node.className = item.discarded ? 'answer discarded' : 'answer';
+    node.className = `answer${item.discarded ? ' discarded' : ''}${item.streaming && !item.waiting ? ' growing' : ''}`;
     const kids = item.blocks.map((block, i) => this.block(item, block, i));
     const head = item.agent && this.part(`${item.key}/head`, () => ({node: h('p.label', labelled(item.agent))})).node;
     const shown = kids.some(Boolean);
@@ -211,7 +231,7 @@ Chat.prototype.makers = {
     const words = {completed: 'Done', failed: 'Failed', cancelled: 'Stopped', interrupted: item.continued ? 'Interrupted, and continued' : 'Interrupted', limit: 'Stopped at a limit'};
     const tokens = tokensOf(item.usage);
     const facts = [took(item), item.turns && plural(item.turns, 'turn'), item.toolCalls && plural(item.toolCalls, 'call'),
-      tokens ? `${count(tokens)} tokens` : null, tokens ? money(item.cost) : null, new Date(item.ts).toLocaleTimeString([], {hour: '2-digit', minute: '2-digit'})].filter(Boolean).join(' · ');
+      tokens ? `${count(tokens)} tokens` : null, tokens ? money(item.cost) : null, clock(item.ts)].filter(Boolean).join(' · ');
     const head = [icon({completed: 'check', cancelled: 'stop', interrupted: 'pause'}[item.status] || 'warn'), h('b', words[item.status] || item.status), h('span', facts)];
     if (good) return replace(node, head);
     const act = this.act;

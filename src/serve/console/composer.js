@@ -5,12 +5,12 @@ class Composer {
     this.act = act;
     this.node = node;
     this.files = [];
-    this.box = h('textarea', {rows: 1, 'aria-label': 'Message', placeholder: 'What shall hob do?',
+    this.box = h('textarea', {rows: 1, 'aria-label': 'Message', 'aria-autocomplete': 'list', 'aria-controls': 'suggest', placeholder: 'What shall hob do?',
       oninput: () => this.typed(), onkeydown: (e) => this.keys(e), onpaste: (e) => this.take(e.clipboardData, e)});
     this.chips = h('div.chips', {'aria-label': 'Attached', role: 'group'});
     this.queue = h('div.queue', {'aria-live': 'polite'});
     this.editing = h('div.editing', {hidden: true}, icon('pencil'), h('span', 'You change an earlier message: the answer starts a new branch.'), iconButton('close', 'Do not change it', () => this.edit(null)));
-    this.suggest = h('div.suggest', {role: 'listbox', 'aria-label': 'Commands', hidden: true});
+    this.suggest = h('div.suggest', {id: 'suggest', role: 'listbox', 'aria-label': 'Commands', hidden: true});
     this.picker = h('input', {type: 'file', multiple: true, hidden: true, onchange: () => { this.addFiles(this.picker.files); this.picker.value = ''; }});
     this.send = h('button.primary.send', {type: 'button', title: 'Send (Enter)', 'aria-label': 'Send', onclick: () => this.submit('send')}, icon('send'));
     this.steer = h('button.steer', {type: 'button', title: 'Tell it now, after the tool that runs (Enter)', onclick: () => this.submit('steer')}, 'Steer');
@@ -78,8 +78,15 @@ class Composer {
     const all = m ? await this.act.commands() : [];
     const fits = m && /^\/([\w-]*)$/.test(this.box.value) ? all.filter((c) => c.name.startsWith(m[1])).slice(0, 8) : [];
     this.suggest.hidden = !fits.length;
-    replace(this.suggest, fits.map((c, i) => h('button', {type: 'button', role: 'option', tabindex: -1, 'aria-selected': String(i === 0), onclick: () => this.complete(c.name)},
+    replace(this.suggest, fits.map((c, i) => h('button', {type: 'button', role: 'option', id: `suggest-${i}`, tabindex: -1, 'aria-selected': String(i === 0), onclick: () => this.complete(c.name)},
       h('b', `/${c.name}`), h('span', c.description || ''))));
+    this.point();
+  }
+  // Says which of them Enter would take, for those who hear it.
+  point() {
+    const at = !this.suggest.hidden && this.suggest.querySelector('[aria-selected=true]');
+    if (at) this.box.setAttribute('aria-activedescendant', at.id);
+    else this.box.removeAttribute('aria-activedescendant');
   }
   complete(name) {
     this.box.value = `/${name} `;
@@ -93,6 +100,7 @@ class Composer {
     if (step) {
       all[at].setAttribute('aria-selected', 'false');
       all[(at + step + all.length) % all.length].setAttribute('aria-selected', 'true');
+      this.point();
     } else if (event.key === 'Tab' || (event.key === 'Enter' && this.box.value !== all[at].firstChild.textContent)) {
       all[at].click();
     } else if (event.key === 'Escape') {

@@ -45,6 +45,7 @@ function menuButton(label, items) {
       onclick: () => { node.open = false; button.focus(); action(); }}, icon(name), text)));
     list.querySelector('button')?.focus();
   });
+  node.addEventListener('focusout', (event) => { if (event.relatedTarget && !node.contains(event.relatedTarget)) node.open = false; });
   node.addEventListener('keydown', (event) => {
     const step = {ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling'}[event.key];
     if (event.key === 'Escape' && node.open) {

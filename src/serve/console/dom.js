@@ -38,7 +38,7 @@ const ICONS = {
   gear: 'M10 7a3 3 0 100 6 3 3 0 000-6zM10 3v2M10 15v2M3 10h2M15 10h2M5 5l1.5 1.5M13.5 13.5L15 15M15 5l-1.5 1.5M6.5 13.5L5 15',
   people: 'M7 10a3 3 0 100-6 3 3 0 000 6zM2 17c0-6 10-6 10 0M13 9a2.5 2.5 0 100-5M14 12c3 0 4 2 4 5', search: 'M9 4a5 5 0 100 10A5 5 0 009 4zM13 13l4 4',
   spark: 'M10 3l1.8 5.2L17 10l-5.2 1.8L10 17l-1.8-5.2L3 10l5.2-1.8z', warn: 'M10 3l8 14H2zM10 8v4M10 14.5v.01', retry: 'M15 6a6 6 0 10.5 6M16 3v4h-4',
-  pause: 'M7 5v10M13 5v10', wide: 'M3 10h14M6 7l-3 3 3 3M14 7l3 3-3 3', play: 'M6 4l10 6-10 6z', up: 'M5 12V6h6M5 6l10 9', keys: 'M3 6h14v8H3zM6 9h.01M9 9h.01M12 9h.01M7 12h6',
+  ask: 'M3 4h14v9H9l-4 4v-4H3z', pause: 'M7 5v10M13 5v10', wide: 'M3 10h14M6 7l-3 3 3 3M14 7l3 3-3 3', play: 'M6 4l10 6-10 6z', up: 'M5 12V6h6M5 6l10 9', keys: 'M3 6h14v8H3zM6 9h.01M9 9h.01M12 9h.01M7 12h6',
 };
 
 function icon(name) {
@@ -60,11 +60,18 @@ function iconButton(name, label, onclick, extra = {}) {
 function copyButton(label, words) {
   if (!navigator.clipboard) return null;
   const button = iconButton('copy', label, async () => {
-    await navigator.clipboard.writeText(words()).catch(() => {});
-    button.replaceChildren(icon('check'));
+    const done = await navigator.clipboard.writeText(words()).then(() => true, () => false);
+    button.replaceChildren(icon(done ? 'check' : 'close'));
+    announce(done ? 'Copied.' : 'It could not be copied: the browser does not allow it.');
     setTimeout(() => button.replaceChildren(icon('copy')), 1200);
   });
   return button;
+}
+
+// For those who hear the page.
+function announce(words) {
+  const live = document.querySelector('.unseen');
+  if (live) live.textContent = words;
 }
 
 // The children of a node become these, in this order. Those that are in their place are not touched, so that what is
@@ -124,6 +131,12 @@ function ago(iso, now = Date.now()) {
   if (s < 86400) return `${Math.floor(s / 3600)} h`;
   if (s < 86400 * 7) return `${Math.floor(s / 86400)} d`;
   return new Date(iso).toLocaleDateString();
+}
+
+// The time of day; of another day also which.
+function clock(iso, now = new Date()) {
+  const at = new Date(iso);
+  return at.toDateString() === now.toDateString() ? at.toLocaleTimeString([], {timeStyle: 'short'}) : at.toLocaleString([], {dateStyle: 'medium', timeStyle: 'short'});
 }
 
 function count(n) {

@@ -75,11 +75,18 @@ function jsonField(schema, label, required) {
   return {node: input, value};
 }
 
+// A box stands before its words, all else below them.
+function fieldLabel(words, node, required) {
+  if (node.type === 'checkbox') return h('label.check', node, h('span', visible(words)));
+  if (node.matches('input, textarea, select')) node.id = `f${Math.random().toString(36).slice(2)}`;
+  return h(node.id ? 'label.label' : 'div.label', node.id ? {for: node.id} : {}, visible(words), !required && h('span.hint', ' optional'));
+}
+
 function objectField(schema, depth) {
   const required = Array.isArray(schema.required) ? schema.required : [];
   const fields = Object.entries(schema.properties || {}).map(([name, s]) => [name, fieldFor(s, s.title || name, required.includes(name), depth + 1), s]);
-  const rows = fields.map(([name, field, s]) => h('div.field', h('div.label', visible(s.title || name), !required.includes(name) && h('span.hint', ' optional')),
-    s.description && h('p.hint', visible(s.description)), field.node));
+  const rows = fields.map(([name, field, s]) => h('div.field', fieldLabel(s.title || name, field.node, required.includes(name)),
+    s.description && h('p.hint', visible(s.description)), field.node.type !== 'checkbox' && field.node));
   const value = () => Object.fromEntries(fields.map(([name, field]) => [name, field.value()]).filter(([, v]) => v !== undefined));
   return {node: h('div.fields', rows), value};
 }
@@ -102,18 +109,18 @@ function fieldFor(schema, label, required, depth) {
 function questionForm(call, act) {
   const schema = call.schema || {type: 'string'};
   const words = visible(call.question);
+  const [first, ...rest] = words.split('\n');
   const single = choicesOf(schema) || (typeOf(schema) === 'boolean' ? [[true, 'Yes'], [false, 'No']] : null);
   const buttons = single && single.length <= CHOICES_SHOWN ? single : null;
   const field = buttons ? null : fieldFor(schema, 'Answer', true, 0);
   const problem = h('p.problem', {role: 'alert', hidden: true});
   const reason = h('input', {placeholder: 'Why not (optional, the model sees it)', 'aria-label': 'Reason', maxlength: 1000});
   const say = async (approved, answer) => {
-    const all = form.querySelectorAll('button, input, textarea, select');
-    all.forEach((n) => { n.disabled = true; });
+    setBusy(form, true);
     try {
       await act.answer(call.call, approved, approved ? '' : reason.value.trim(), answer);
     } catch (error) {
-      all.forEach((n) => { n.disabled = false; });
+      setBusy(form, false);
       replace(problem, visible(error.message || String(error)));
       problem.hidden = false;
     }
@@ -128,7 +135,7 @@ function questionForm(call, act) {
     }
   };
   const form = h('form.approval.question', {'aria-label': words, onsubmit: submit, onkeydown: (e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey) && field) form.requestSubmit(); }},
-    h('p.ask', call.child && `${call.childAgent || 'A sub-agent'} asks: `, words), schema.description && h('p.hint', visible(schema.description)),
+    h('p.ask', call.child && `${call.childAgent || 'A sub-agent'} asks: `, first), rest.length > 0 && h('p.more', rest.join('\n').trim()), schema.description && h('p.hint', visible(schema.description)),
     buttons ? h('div.row', buttons.map(([v, label]) => h('button', {type: 'button', onclick: () => say(true, v)}, visible(label)))) : field.node, problem,
     h('div.row', field && h('button.primary', {type: 'submit'}, icon('check'), 'Answer'),
       h('button', {type: 'button', data: {answer: 'deny'}, title: 'Do not answer (X)', onclick: () => say(false)}, icon('close'), 'Do not answer'), reason));

@@ -16,8 +16,8 @@ function signInPage(message, open) {
     event.preventDefault();
     token.set(field.value.trim(), keepIt.checked);
     open();
-  }}, h('h1', logo(), 'hob'), message && h('p.error', {role: 'alert'}, message), field,
-  h('label', {for: 'keep'}, keepIt, ' Keep me signed in on this device'), h('button.primary', 'Open'),
+  }}, h('h1', logo(), 'hob'), h('p.hint', 'The console of a hob server. Its token lets you in.'), message && h('p.error', {role: 'alert'}, message), field,
+  h('label', {for: 'keep'}, keepIt, 'Keep me signed in on this device'), h('button.primary', 'Open'),
   h('details', h('summary', 'Where do I find the token?'), whereTokensAre()));
   replace(document.body, h('main.door', form));
   field.focus();

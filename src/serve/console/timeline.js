@@ -59,7 +59,7 @@ function timelineView(panel, c) {
   const now = Date.now();
   const all = c.spans.filter((s) => s.run === chosen && !s.covered);
   const start = Math.min(...all.map((s) => s.start));
-  const frame = {start, now, end: Math.max(...all.map((s) => s.end || now), start + 1)};
+  const frame = {start, now, end: Math.max(...all.map((s) => s.end || now), start + 4)};
   const rows = nested(all);
   const shown = panel.allRows ? rows : rows.slice(-MAX_ROWS);
   const sums = Object.keys(KINDS).map((kind) => [kind, all.filter((s) => s.kind === kind)]).filter(([, list]) => list.length);

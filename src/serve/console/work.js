@@ -27,7 +27,7 @@ Object.assign(App.prototype, {
       again: (item) => tell(this.again(item)),
       resume: (run) => tell(api.post(this.path(`/runs/${encodeURIComponent(run)}/resume`))),
       reveal: (key) => {
-        if (matchMedia('(max-width: 1100px)').matches) this.togglePanel(false);
+        if (OVER.matches) this.togglePanel(false);
         this.chat.reveal(key);
       },
       closePanel: () => this.togglePanel(false),
@@ -41,6 +41,7 @@ Object.assign(App.prototype, {
       const made = await api.post('/api/sessions', this.form.values());
       history.pushState(null, '', `#/s/${encodeURIComponent(made.id)}`);
       this.open(made.id);
+      this.madeHere = made.id; // all of it is news
     }
     if (changes) await api.post(this.path('/move'), {entry: changes.parent});
     // Between what is shown here and now a run may have begun or ended: the server does what fits.
@@ -58,7 +59,9 @@ Object.assign(App.prototype, {
     await api.post(this.path('/cancel')).catch((e) => this.fail(e));
   },
   answerFirst(how) {
-    this.log.querySelector(`[data-answer=${how}]`)?.click();
+    const button = this.log.querySelector(`[data-answer=${how}]`);
+    if (button && !this.toQuestion.hidden) this.showQuestion(); // nobody answers what is out of view
+    else button?.click();
   },
   fresh() {
     if (location.hash) location.hash = '';
