@@ -7,7 +7,7 @@ class Chat {
     this.act = act;
     this.scroller = node.closest('.scroll');
     this.scroller.addEventListener('scroll', () => this.noteScroll(), {passive: true});
-    node.addEventListener('click', (event) => { if (event.target.closest('summary')) this.following = false; });
+    node.addEventListener('click', (event) => { if (event.target.closest('summary')) this.hold(); });
     const grown = new ResizeObserver(() => this.follow()); // pictures that come, cards that open
     grown.observe(node);
     grown.observe(this.scroller);
@@ -23,11 +23,19 @@ class Chat {
     this.act.following(true);
     replace(this.node);
   }
+  left() {
+    return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
+  }
+  // What somebody opens stays where it is, unless all of it is seen.
+  hold() {
+    this.following = false;
+    setTimeout(() => { this.following = this.following || this.left() < 40; }, 100);
+  }
   noteScroll() {
     const s = this.scroller;
-    const left = s.scrollHeight - s.scrollTop - s.clientHeight;
-    if (left < 2 || (s.scrollTop > this.top && left < 40)) this.following = true;
-    else if (s.scrollTop < this.top - 1) this.following = false; // however little: somebody reads there
+    const left = this.left();
+    if (s.scrollTop > this.top && left < 40) this.following = true;
+    else if (s.scrollTop < this.top - 1 && left > 2) this.following = false; // however little: somebody reads there
     this.top = s.scrollTop;
     this.act.following(this.following || left < 60);
   }
