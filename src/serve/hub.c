@@ -338,7 +338,7 @@ static void on_tick(hob_timer *t) {
     if (now >= h->next_ms) {
         hob_hub_sweep(h);
         hob_hub_poll(h);
-        h->next_ms = now + HOB_HUB_TICK_MS;
+        h->next_ms = now + h->server->tick_ms;
     }
     hob_timer_start(t, hob_hub_tell_nudges(h) ? now + HOB_HUB_SOON_MS : h->next_ms);
 }
@@ -347,7 +347,7 @@ static void *run_hub(void *hub) {
     hob_hub *h = hub;
     prctl(PR_SET_NAME, "hob-hub", 0, 0, 0);
     hob_timer_init(&h->tick, h->loop, on_tick);
-    hob_timer_start(&h->tick, hob_loop_now(h->loop) + HOB_HUB_TICK_MS);
+    hob_timer_start(&h->tick, hob_loop_now(h->loop) + h->server->tick_ms);
     while (!h->quit) hob_loop_run_once(h->loop, -1);
     hob_timer_stop(&h->tick);
     return NULL;

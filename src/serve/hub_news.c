@@ -121,15 +121,17 @@ static void note(hob_room *room, const hob_event *e) {
     switch (hob_event_type_of(e)) {
     case HOB_EVENT_RUN_STARTED:
         room->busy = room->heard = true;
-        room->over = false;
+        room->over = room->paused = false;
         adopt(room, e);
         stop_unpaid(room, e);
         break;
+    case HOB_EVENT_RUN_PAUSED: room->paused = true; break;
+    case HOB_EVENT_RUN_RESUMED: room->paused = false; break;
     case HOB_EVENT_FOLLOW_UP_QUEUED: room->queued++; break;
     case HOB_EVENT_FOLLOW_UP_DELIVERED: room->queued -= room->queued > 0; break;
     case HOB_EVENT_QUEUE_RETURNED: room->queued = 0; break;
     case HOB_EVENT_SETTLED:
-        room->busy = false;
+        room->busy = room->paused = false;
         room->heard = true;
         room->queued = 0;
         room->over = room->beginning > 0;
@@ -150,6 +152,8 @@ static bool changes_row(const hob_event *e) {
     case HOB_EVENT_CONFIG_CHANGED:
     case HOB_EVENT_RUN_STARTED:
     case HOB_EVENT_RUN_FINISHED:
+    case HOB_EVENT_RUN_PAUSED:
+    case HOB_EVENT_RUN_RESUMED:
     case HOB_EVENT_APPROVAL_REQUESTED:
     case HOB_EVENT_APPROVAL_RESOLVED:
     case HOB_EVENT_ASSISTANT_MESSAGE:
@@ -172,7 +176,8 @@ void hob_hub_on_event(hob_event *e, void *hub) {
     if (costs(e)) book(h, room, e);
     if (room) note(room, e);
     if (!room || room->state != HOB_ROOM_OPEN) hob_hub_ring(h, id);
-    if (changes_row(e) && !hob_list_empty(&h->listeners) && !h->poll_soon) {
+    bool changes = changes_row(e) || (room && room->paused);
+    if (changes && !hob_list_empty(&h->listeners) && !h->poll_soon) {
         h->poll_soon = true;
         hob_loop_post(h->loop, &h->soon);
     }

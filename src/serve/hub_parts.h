@@ -14,10 +14,9 @@
 #include <pthread.h>
 
 enum {
-    HOB_HUB_ROOMS = 20000,  /* open at the same time */
-    HOB_HUB_TICK_MS = 1000, /* how often other processes' work is looked for */
-    HOB_HUB_SOON_MS = 100,  /* after work of our own that changes a row */
-    HOB_HUB_THREADS = 8     /* for opening, reading pages, letting go */
+    HOB_HUB_ROOMS = 20000, /* open at the same time */
+    HOB_HUB_SOON_MS = 100, /* after work of our own that changes a row */
+    HOB_HUB_THREADS = 8    /* for opening, reading pages, letting go */
 };
 
 typedef enum hob_room_state { HOB_ROOM_OPENING, HOB_ROOM_OPEN, HOB_ROOM_CLOSING } hob_room_state;
@@ -38,6 +37,7 @@ struct hob_room {
     bool heard;              /* its log has said so since it is open */
     unsigned beginning;      /* requests between hob_room_begin and hob_room_begun */
     bool over;     /* meanwhile it settled: the last of them gives back what the run took */
+    bool paused;   /* with any event that follows it may come to a stand */
     size_t queued; /* follow-ups that wait */
     bool marked;
     char mode[16]; /* permission mode */

@@ -16,7 +16,7 @@
 
 #define DEFAULT_MODE "accept-edits"
 
-enum { IDLE_MS = 60 * 1000 };
+enum { IDLE_MS = 60 * 1000, TICK_MS = 1000 };
 
 struct hob_server_life {
     pthread_mutex_t lock; /* stop, once */
@@ -84,6 +84,7 @@ int hob_server_create_on(hob_runtime *rt, const hob_server_opts *opts, const hob
     s->state_dir = o.state_dir ? hob_dupz(hob_str_z(o.state_dir)) : NULL;
     s->not_ready = rt != NULL;
     s->idle_ms = g && g->idle_ms ? g->idle_ms : IDLE_MS;
+    s->tick_ms = g && g->tick_ms ? g->tick_ms : TICK_MS;
     s->max_mode = hob_dupz(hob_str_z(o.max_mode ? o.max_mode : DEFAULT_MODE));
     s->started_ms = clock->wall_ms(clock);
     r = keep_roots(s, o.roots, err);

@@ -32,6 +32,7 @@ struct hob_server {
     _Atomic bool not_ready; /* what must be read at the start is not read yet: readyz is 503 */
     int64_t started_ms;     /* wall time */
     int64_t idle_ms;        /* of sessions that nobody uses */
+    int64_t tick_ms;        /* how often other processes' work is looked for */
     struct hob_server_life *life; /* server.c */
 };
 
@@ -44,6 +45,7 @@ typedef struct hob_server_ground {
     size_t nroutes;
     hob_clock *clock;
     int64_t idle_ms; /* after which a session that nobody uses is let go of; 0 = a minute */
+    int64_t tick_ms; /* 0 = a second */
 } hob_server_ground;
 int hob_server_create_on(hob_runtime *rt, const hob_server_opts *o, const hob_server_ground *g,
                          hob_server **out, hob_error *err);

@@ -48,7 +48,7 @@ void desk_tokens(desk *d, const char *text) {
 void desk_start(desk *d) {
     char url[200];
     assert_ok(hob_runtime_create(&d->ro, &d->rt, &d->err), d->err);
-    hob_server_ground ground = {.idle_ms = d->idle_ms};
+    hob_server_ground ground = {.idle_ms = d->idle_ms, .tick_ms = d->tick_ms};
     ground.routes = hob_routes(&ground.nroutes);
     assert_ok(hob_server_create_on(d->rt, &d->so, &ground, &d->server, &d->err), d->err);
     hob_server_url(d->server, url, sizeof url);

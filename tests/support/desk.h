@@ -22,6 +22,7 @@ typedef struct desk {
     hob_error err;
     int port;
     int64_t idle_ms; /* after which sessions are let go of; 0 = as always */
+    int64_t tick_ms; /* after which the hub looks around; 0 = as always */
     client c;        /* with DESK_TOKEN */
     const char *roots[2];
     char *tokens; /* the token file */

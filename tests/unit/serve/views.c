@@ -9,7 +9,10 @@
 #include <sys/stat.h>
 
 static const char script[] =
-    "{'rules':[{'when':{'user':'hang'},'reply':[{'text':'so far'},{'wait':true}]}],"
+    "{'rules':[{'when':{'user':'hang'},'reply':[{'text':'so far'},{'wait':true}]},"
+    "{'when':{'user':'work','step':1},'reply':[{'tool':'bash','args':{'command':"
+    "'until test -e go; do sleep 0.01; done'}}]},"
+    "{'when':{'user':'work'},'reply':[{'text':'so far'},{'wait':true}]}],"
     "'otherwise':[{'text':'hello there'}]}";
 
 static int setup(void **state) {
@@ -193,6 +196,46 @@ static void test_serve_views__the_live_list_begins_at_its_cursor(void **state) {
     tail_close(t);
 }
 
+/* Nothing looks around by itself here: what comes was told. */
+static int setup_told(void **state) {
+    desk *d = HOB_NEW(desk);
+    desk_init(d, script);
+    d->tick_ms = INT64_C(1000) * 3600;
+    desk_start(d);
+    *state = d;
+    return 0;
+}
+
+static void await_state(tail *t, const char *wanted) {
+    char got[40] = "";
+    while (strcmp(got, wanted) != 0) {
+        assert_true(tail_next_within(t, 10000)); /* before the next sign of life */
+        hob_json_field(tail_data(t), "state", got, sizeof got);
+    }
+}
+
+static void test_serve_views__the_live_list_knows_what_stands_and_goes_on(void **state) {
+    desk *d = *state;
+    char run[100], call[100];
+    desk_session(d, "one");
+    tail *t = tail_open(d->port, DESK_TOKEN, "/api/sessions", NULL);
+    expect_row(t, "one");
+    desk_prompt(d, "one", "work");
+    await_state(t, "parked");
+    assert_status(d, desk_get(d, "/api/sessions/one/approvals"), 200);
+    snprintf(call, sizeof call, "%s", client_field(&d->c, "approvals.0.call"));
+    snprintf(run, sizeof run, "%s", client_field(&d->c, "approvals.0.run_id"));
+    assert_status(d, desk_post(d, "{'approved':true}", "/api/sessions/one/approvals/%s", call),
+                  204);
+    await_state(t, "running");
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/%s/pause", run), 204);
+    hob_test_file(&d->folder, "go", HOB_STR("now"));
+    await_state(t, "parked"); /* when the call is done */
+    assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/%s/resume", run), 202);
+    await_state(t, "running");
+    tail_close(t);
+}
+
 /* ---- what is kept for the next who asks ------------------------------------------------------------------------- */
 
 /* Each change is seen by the first who asks after it, and by those who ask again. */
@@ -278,6 +321,9 @@ int main(void) {
         T(a_cursor_beyond_the_log_is_refused),
         T(the_live_list_keeps_to_its_folder),
         T(the_live_list_begins_at_its_cursor),
+        cmocka_unit_test_setup_teardown(
+            test_serve_views__the_live_list_knows_what_stands_and_goes_on, setup_told,
+            desk_teardown),
         T(a_session_that_changed_is_not_shown_as_it_was),
         T(worktrees_that_stay_are_named),
         T(a_script_that_cannot_be_read_is_no_fault_of_the_server),
