@@ -124,12 +124,27 @@ static void test_session_import__an_id_that_is_taken_is_replaced_everywhere(void
     hob_free(before);
 }
 
+static int calls;
+
+static void script_one_call(const hob_tool *wait) {
+    host_script(&r, "{'rules':[{'when':{'step':1},'reply':[{'tool':'wait','args':{}}]},{'reply':["
+                    "{'text':'done'}]}]}");
+    r.so.tools = wait;
+    r.so.ntools = 1;
+}
+
 static void test_session_import__what_a_run_continues_is_called_anew_with_it(void **state) {
     hob_page_opts q = HOB_PAGE_OPTS_INIT;
     hob_page *p, *runs;
     char id[200], prompt[200];
+    hob_tool wait = host_silent_tool("wait", HOB_TOOL_IDEMPOTENT);
+    hob_tool counting = host_tool("wait", HOB_TOOL_IDEMPOTENT, &calls);
     (void)state;
-    host_run_and_kill(&r, "remember me", HOB_EVENT_USER_MESSAGE, NULL, NULL);
+    calls = 0;
+    script_one_call(&wait);
+    r.so.permission_mode = "yolo";
+    host_run_and_kill(&r, "remember me", HOB_EVENT_TOOL_STARTED, NULL, NULL);
+    r.so.tools = &counting;
     host_open(&r);
     assert_string_equal(host_wait(&r), "completed"); /* resumed */
     assert_ok(import_text(hob_str_z(export_of(r.so.id)), NULL, &p), r.err);
@@ -202,8 +217,6 @@ static void test_session_import__sub_agents_come_with_it(void **state) {
 
 /* ---- what was under way -------------------------------------------------------------------------------------- */
 
-static int calls;
-
 static void import_unfinished(void) {
     hob_page *p;
     assert_ok(hob_runtime_create(&r.ro, &r.rt, &r.err), r.err);
@@ -231,10 +244,7 @@ static void test_session_import__a_run_without_an_end_gets_one(void **state) {
     hob_tool counting = host_tool("wait", HOB_TOOL_IDEMPOTENT, &calls);
     (void)state;
     calls = 0;
-    host_script(&r, "{'rules':[{'when':{'step':1},'reply':[{'tool':'wait','args':{}}]},{'reply':["
-                    "{'text':'done'}]}]}");
-    r.so.tools = &wait;
-    r.so.ntools = 1;
+    script_one_call(&wait);
     r.so.permission_mode = "yolo";
     host_run_and_kill(&r, "go", HOB_EVENT_TOOL_STARTED, NULL, NULL);
     import_unfinished();
@@ -249,10 +259,7 @@ static void test_session_import__a_call_that_waits_for_a_person_is_over(void **s
     hob_tool counting = host_tool("wait", HOB_TOOL_UNSAFE, &calls);
     (void)state;
     calls = 0;
-    host_script(&r, "{'rules':[{'when':{'step':1},'reply':[{'tool':'wait','args':{}}]},{'reply':["
-                    "{'text':'done'}]}]}");
-    r.so.tools = &wait;
-    r.so.ntools = 1;
+    script_one_call(&wait);
     r.so.approver = HOB_APPROVER_HOST;
     host_run_and_kill(&r, "go", HOB_EVENT_APPROVAL_REQUESTED, NULL, NULL);
     import_unfinished();
