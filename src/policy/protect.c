@@ -7,8 +7,9 @@
  * for at every depth, in any case of letters, and means everything beneath it, whether it exists or not.
  *
  * Git takes every folder with HEAD, objects and refs for a repository, whatever its name, and runs what its config says:
- * so a file HEAD is asked about, without which there is none, and hooks by the names that git gives them. Names alone are looked at
- * here; the tool that follows a link asks about the path behind it.
+ * so a file HEAD is asked about, without which there is none; the files of one that is there already which lead to programs, by
+ * the names that git gives them; and hooks. Names alone are looked at here; the tool that follows a link asks about the
+ * path behind it.
  */
 #include "policy/rule.h"
 
@@ -33,11 +34,15 @@ static const char *const patterns[] = {
     ".npmrc", ".yarn", ".yarnrc*", ".pnpmfile.cjs", ".ripgreprc", ".wgetrc", ".curlrc", ".cargo",
     ".mise*", "mise*.toml", ".tool-versions", ".mvn", ".irbrc", ".gemrc", ".pythonrc*"};
 
-/* Every repository has its HEAD. Not a pattern, since folders called "head" are no such thing. */
-static bool is_head(hob_str path) {
+/* Not patterns, since folders called "head" or "config" are no such thing. A file "config" is asked about wherever it is: who
+ * reads one of ssh, kubectl or aws runs programs for it, too. */
+static bool is_repositorys(hob_str path) {
+    static const char *const names[] = {"HEAD", "config", "config.worktree", "commondir"};
     size_t at = path.n;
     while (at > 0 && path.p[at - 1] != '/') at--;
-    return hob_str_ieq(hob_str_skip(path, at), HOB_STR("HEAD"));
+    for (size_t i = 0; i < HOB_ARRAY_LEN(names); i++)
+        if (hob_str_ieq(hob_str_skip(path, at), hob_str_z(names[i]))) return true;
+    return false;
 }
 
 bool hob_path_protected(hob_str path, const hob_rule_place *place) {
@@ -47,7 +52,7 @@ bool hob_path_protected(hob_str path, const hob_rule_place *place) {
     bool known = hob_path_place(path, place, &clean) == HOB_OK;
     for (size_t i = 0; known && !found && i < HOB_ARRAY_LEN(patterns); i++)
         found = hob_path_looks_like(hob_str_z(patterns[i]), hob_buf_str(&clean));
-    found = found || !known || is_head(hob_buf_str(&clean));
+    found = found || !known || is_repositorys(hob_buf_str(&clean));
     hob_buf_finish(&clean);
     return found;
 }

@@ -2,6 +2,8 @@
 #include "support/check.h"
 #include "support/host.h"
 
+#include <unistd.h>
+
 static const char reads[] = "{'rules':[{'when':{'step':{'max':6}},"
                             "'reply':[{'tool':'read','args':{'path':'f{{step}}'}}]}],"
                             "'otherwise':[{'text':'done'}]}";
@@ -145,6 +147,50 @@ static void test_session_policy__accepted_edits_make_nothing_run(void **state) {
     host_finish(&r);
 }
 
+/* Git runs what the config of a folder says that has a HEAD, whatever the folder is called. */
+static void test_session_policy__accepted_edits_leave_the_config_of_a_bare_repository(
+    void **state) {
+    host r;
+    (void)state;
+    host_init(&r, "{'rules':[{'when':{'step':1},'reply':["
+                  "{'tool':'write','args':{'path':'bare/config','content':'x'}},"
+                  "{'tool':'write','args':{'path':'bare/Config.worktree','content':'x'}},"
+                  "{'tool':'write','args':{'path':'bare/commondir','content':'x'}},"
+                  "{'tool':'write','args':{'path':'config/plain','content':'x'}}]}],"
+                  "'otherwise':[{'text':'done'}]}");
+    hob_test_mkdir(&r.folder, "bare");
+    hob_test_file(&r.folder, "bare/HEAD", HOB_STR("ref: refs/heads/main"));
+    r.so.permission_mode = "accept-edits";
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "go"), "completed");
+    assert_int_equal(host_count(&r, "tool_started"), 1);
+    assert_int_equal(hob_test_entries(&r.folder, "bare"), 1);
+    assert_str(hob_test_content(&r.folder, "config/plain"), "x");
+    host_finish(&r);
+}
+
+/* The folder is there, or not yet; the link is a folder on the way or the file itself. */
+static void test_session_policy__accepted_edits_do_not_reach_settings_by_a_link(void **state) {
+    static const char script[] = "{'rules':[{'when':{'step':1},'reply':["
+                                 "{'tool':'write','args':{'path':'there/x','content':'x'}},"
+                                 "{'tool':'write','args':{'path':'later/x','content':'x'}},"
+                                 "{'tool':'write','args':{'path':'file','content':'x'}}]}],"
+                                 "'otherwise':[{'text':'done'}]}";
+    host r;
+    (void)state;
+    host_init(&r, script);
+    hob_test_mkdir(&r.folder, ".config");
+    hob_test_link(&r.folder, ".config", "there");
+    hob_test_link(&r.folder, ".local/bin", "later");
+    hob_test_link(&r.folder, ".config/new", "file");
+    r.so.permission_mode = "accept-edits";
+    host_open(&r);
+    assert_string_equal(host_prompt(&r, "go"), "completed");
+    assert_int_equal(hob_test_entries(&r.folder, ".config"), 0);
+    assert_int_equal(access(hob_test_path(&r.folder, ".local"), F_OK), -1);
+    host_finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_policy__options_do_not_raise_a_limit),
@@ -153,6 +199,8 @@ int main(void) {
         cmocka_unit_test(test_session_policy__a_link_does_not_lead_around_a_rule),
         cmocka_unit_test(test_session_policy__a_link_does_not_carry_an_allowance),
         cmocka_unit_test(test_session_policy__accepted_edits_make_nothing_run),
+        cmocka_unit_test(test_session_policy__accepted_edits_leave_the_config_of_a_bare_repository),
+        cmocka_unit_test(test_session_policy__accepted_edits_do_not_reach_settings_by_a_link),
         cmocka_unit_test(test_session_policy__a_guard_that_does_not_exist_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
