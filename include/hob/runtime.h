@@ -143,7 +143,7 @@ HOB_API int hob_runtime_pending_confirmations(hob_runtime *rt, const char *sessi
 /* With its sub-agents, whose work is part of it, and their git worktrees, unless those have changes: returns how many
  * were kept (hob/stored.h names them). HOB_EBUSY: one of them is open; nothing was removed. */
 HOB_API int hob_runtime_remove_session(hob_runtime *rt, const char *session, hob_error *err);
-/* Names that can be given as a model: rows {"name","provider","context","output","priced","key"}. */
+/* Names that can be given as a model: rows {"name","provider","context","output","images","priced","key","default"?}. */
 HOB_API int hob_runtime_models(hob_runtime *rt, hob_page **out, hob_error *err);
 
 #ifdef __cplusplus

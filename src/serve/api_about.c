@@ -37,6 +37,18 @@ static void write_limits(hob_jsonw *w, const hob_caller *c) {
     hob_jsonw_object_end(w);
 }
 
+/* What a session gets that does not say. A model that follows from the keys is marked in GET /api/models. */
+static void write_defaults(hob_jsonw *w, hob_web_request *r) {
+    const char *mode;
+    hob_str model = hob_config_get(hob_runtime_config(hob_api_runtime(r)), "model");
+    if (model.n > 2) { /* quoted */
+        hob_jsonw_key(w, "model");
+        hob_jsonw_raw(w, model);
+    }
+    if (hob_hub_mode(hob_api_hub(r), hob_web_caller(r), HOB_STR_NULL, &mode, NULL) >= 0)
+        hob_jsonw_kstr(w, "permission_mode", hob_str_z(mode));
+}
+
 /* GET /api/server */
 void hob_api_server(hob_web_request *r) {
     const hob_caller *c = hob_web_caller(r);
@@ -52,6 +64,7 @@ void hob_api_server(hob_web_request *r) {
     hob_jsonw_kstr(&w, "tenant", c->tenant);
     hob_jsonw_kstr(&w, "principal", c->principal);
     hob_jsonw_kstr_opt(&w, "max_mode", c->max_mode);
+    write_defaults(&w, r);
     write_rights(&w, c);
     write_limits(&w, c);
     hob_jsonw_object_end(&w);

@@ -262,23 +262,41 @@ static bool rename_closed(hob_web_request *r, hob_str title) {
     return true;
 }
 
-void hob_api_change(hob_web_request *r) {
-    static const char *const known[] = {"title", "model", "thinking", NULL};
-    const hob_json *body = hob_web_json(r);
+typedef struct changes {
     hob_str title, model, thinking;
-    hob_error err;
-    if (!body || !hob_api_known(r, body, known)) return;
-    if (!hob_api_text(r, body, "title", &title) || !hob_api_model(r, body, &model) ||
-        !hob_api_text(r, body, "thinking", &thinking))
-        return;
-    if (title.p && !model.p && !thinking.p && rename_closed(r, title)) return;
-    hob_room *room = hob_api_open(r);
-    if (!room) return;
+    const char *mode; /* one that the caller may use; NULL = as it is */
+} changes;
+
+static bool take_changes(hob_web_request *r, const hob_json *body, changes *x) {
+    hob_session_opts o = HOB_SESSION_OPTS_INIT;
+    if (!hob_api_text(r, body, "title", &x->title) || !hob_api_model(r, body, &x->model) ||
+        !hob_api_text(r, body, "thinking", &x->thinking))
+        return false;
+    if (!hob_json_get(body, "permission_mode")) return true;
+    if (!take_mode(r, body, &o)) return false;
+    x->mode = o.permission_mode;
+    return true;
+}
+
+static int change(hob_web_request *r, hob_room *room, const changes *x, hob_error *err) {
     hob_session *s = hob_room_session(room);
     int rc = HOB_OK;
-    if (title.p) rc = hob_session_set_title(s, title, &err);
-    if (rc >= 0 && model.p) rc = hob_session_set_model(s, hob_api_z(r, model), &err);
-    if (rc >= 0 && thinking.p) rc = hob_session_set_thinking(s, hob_api_z(r, thinking), &err);
+    if (x->title.p) rc = hob_session_set_title(s, x->title, err);
+    if (rc >= 0 && x->model.p) rc = hob_session_set_model(s, hob_api_z(r, x->model), err);
+    if (rc >= 0 && x->thinking.p) rc = hob_session_set_thinking(s, hob_api_z(r, x->thinking), err);
+    return rc >= 0 && x->mode ? hob_room_set_mode(room, x->mode, err) : rc;
+}
+
+void hob_api_change(hob_web_request *r) {
+    static const char *const known[] = {"title", "model", "thinking", "permission_mode", NULL};
+    const hob_json *body = hob_web_json(r);
+    changes x = {.mode = NULL};
+    hob_error err;
+    if (!body || !hob_api_known(r, body, known) || !take_changes(r, body, &x)) return;
+    if (x.title.p && !x.model.p && !x.thinking.p && !x.mode && rename_closed(r, x.title)) return;
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    int rc = change(r, room, &x, &err);
     if (rc < 0)
         hob_web_fail_hob(r, rc, &err);
     else

@@ -361,6 +361,7 @@ static void free_hub(hob_hub *h) {
     hob_map_destroy(h->rows);
     hob_marks_close(h->marks);
     pthread_cond_destroy(&h->cond);
+    pthread_mutex_destroy(&h->moding);
     pthread_mutex_destroy(&h->lock);
     hob_free(h);
 }
@@ -369,6 +370,7 @@ static hob_hub *new_hub(hob_server *sv) {
     hob_hub *h = HOB_NEW(hob_hub);
     h->server = sv;
     h->rt = sv->rt;
+    pthread_mutex_init(&h->moding, NULL);
     pthread_mutex_init(&h->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);

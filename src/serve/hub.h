@@ -43,6 +43,8 @@ int hob_hub_make(hob_hub *h, const hob_caller *c, hob_session_opts *o, hob_room 
                  hob_error *err);
 void hob_hub_leave(hob_room *room);
 hob_session *hob_room_session(const hob_room *room);
+/* hob_session_set_permission_mode of it; what hob_hub_mode gave to the caller. */
+int hob_room_set_mode(hob_room *room, const char *mode, hob_error *err);
 const char *hob_room_id(const hob_room *room);
 
 typedef enum hob_farewell { HOB_FAREWELL_LET_GO, HOB_FAREWELL_CLOSE } hob_farewell;

@@ -130,10 +130,23 @@ int hob_hub_mode(const hob_hub *h, const hob_caller *c, hob_str wish, const char
 }
 
 void hob_room_note_mode(hob_room *room) {
+    char mode[sizeof room->mode];
     hob_page *info;
     if (hob_session_info(room->s, &info, NULL) < 0) return;
-    hob_json_field(hob_page_row(info, 0), "permission_mode", room->mode, sizeof room->mode);
+    hob_json_field(hob_page_row(info, 0), "permission_mode", mode, sizeof mode);
     hob_page_destroy(info);
+    pthread_mutex_lock(&room->hub->lock);
+    memcpy(room->mode, mode, sizeof mode);
+    pthread_mutex_unlock(&room->hub->lock);
+}
+
+/* One at a time, so that what is noted is what is in force. */
+int hob_room_set_mode(hob_room *room, const char *mode, hob_error *err) {
+    pthread_mutex_lock(&room->hub->moding);
+    int rc = hob_session_set_permission_mode(room->s, mode, err);
+    if (rc >= 0) hob_room_note_mode(room);
+    pthread_mutex_unlock(&room->hub->moding);
+    return rc;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------------- */

@@ -68,6 +68,7 @@ struct hob_hub {
     hob_timer tick;
     int64_t next_ms;         /* when it is time to look around; hub's thread */
     struct hob_marks *marks; /* NULL: nothing survives */
+    pthread_mutex_t moding;  /* around the change of a session's mode; before `lock` */
     pthread_mutex_t lock;
     pthread_cond_t cond; /* a room changed its state, or lost a user */
     bool stopping;

@@ -49,7 +49,8 @@ static const hob_schema schemas[] = {
      "\"number\"}}}}}"},
     {"SessionChange",
      "{\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\"},\"model\":{\"ty"
-     "pe\":\"string\"},\"thinking\":{\"type\":\"string\"}}}"},
+     "pe\":\"string\"},\"thinking\":{\"type\":\"string\"},\"permission_mode\":{\"enum\":[\"plan\","
+     "\"ask\",\"accept-edits\",\"yolo\"]}}}"},
     {"Fork",
      "{\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\"},\"entry\":{\"type\":"
      "\"string\",\"description\":\"the last message of the copy\"},\"id\":{\"type\":\"string\"}}}"},

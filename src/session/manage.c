@@ -241,33 +241,61 @@ int hob_runtime_events(hob_runtime *rt, const char *session, uint64_t after, siz
 
 /* ---- models ---------------------------------------------------------------------------------------------------- */
 
+typedef struct listing {
+    hob_op op;
+    hob_runtime *rt;
+    hob_page *page;
+    hob_str
+        chosen; /* by the configuration: PROVIDER/MODEL or MODEL, perhaps with :LEVEL; "" = by the keys */
+    hob_model_info by_key;
+} listing;
+
+/* What a session gets that names none. */
+static bool is_default(const listing *l, const hob_model_info *m, hob_str name) {
+    if (!l->chosen.n)
+        return hob_str_eq(m->provider, l->by_key.provider) && hob_str_eq(m->id, l->by_key.id);
+    hob_str wanted = hob_str_chr(l->chosen, '/') >= 0 ? name : m->id;
+    hob_str rest = hob_str_skip(l->chosen, wanted.n);
+    return hob_str_starts(l->chosen, wanted) && (!rest.n || rest.p[0] == ':');
+}
+
 static void add_model(const hob_model_info *m, bool key, void *user) {
-    hob_buf b;
+    listing *l = user;
+    hob_buf b, name;
     hob_jsonw w;
     hob_buf_init(&b, 1u << 16);
-    hob_jsonw_init(&w, &b);
-    hob_jsonw_object(&w);
-    hob_jsonw_key(&w, "name");
-    hob_buf name;
     hob_buf_init(&name, 1024);
     hob_buf_addf(&name, "%.*s/%.*s", HOB_FMT(m->provider), HOB_FMT(m->id));
-    hob_jsonw_str(&w, hob_buf_str(&name));
-    hob_buf_finish(&name);
+    hob_jsonw_init(&w, &b);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "name", hob_buf_str(&name));
     hob_jsonw_kstr(&w, "provider", m->provider);
     hob_jsonw_kint(&w, "context", m->context);
     hob_jsonw_kint(&w, "output", m->output);
     hob_jsonw_kbool(&w, "images", m->images);
     hob_jsonw_kbool(&w, "priced", m->priced);
     hob_jsonw_kbool(&w, "key", key);
+    if (key && is_default(l, m, hob_buf_str(&name))) hob_jsonw_kbool(&w, "default", true);
     hob_jsonw_object_end(&w);
-    hob_page_add(user, hob_buf_str(&b));
+    hob_page_add(l->page, hob_buf_str(&b));
+    hob_buf_finish(&name);
     hob_buf_finish(&b);
 }
 
+static void start_models(hob_op *op) {
+    listing *l = HOB_CONTAINER(op, listing, op);
+    l->chosen = hob_config_str(l->rt->config, "model");
+    if (!l->chosen.n) hob_models_resolve(l->rt->models, HOB_STR_NULL, &l->by_key, NULL);
+    hob_models_each(l->rt->models, add_model, l);
+    hob_op_done(op, HOB_OK, NULL);
+}
+
 int hob_runtime_models(hob_runtime *rt, hob_page **out, hob_error *err) {
-    (void)err;
-    hob_page *p = hob_page_create();
-    hob_models_each(rt->models, add_model, p);
-    *out = p;
-    return HOB_OK;
+    listing l = {.op = {.start = start_models}, .rt = rt, .page = hob_page_create()};
+    int rc = hob_op_run(rt, &l.op, err);
+    if (rc < 0)
+        hob_page_destroy(l.page);
+    else
+        *out = l.page;
+    return rc;
 }

@@ -1,4 +1,5 @@
 // ask.mjs - what the model asks the user: choices as buttons, forms made from the schema, with the mouse and with keys alone.
+import {spawn} from 'node:child_process';
 import {assert, done, has, open, poorContrast, rig, say, shot} from './rig.mjs';
 
 export const ask = {
@@ -39,6 +40,51 @@ export const ask = {
     await page.click('.question button[type=submit]');
     await has(page, 'Told: {"name":"Eva","count":3,"ready":true,"colour":"r","sizes":["small","large"],"rest":[1,2]}.');
     await done(page);
+    await page.context().close();
+  },
+  async escape_leads_to_the_question_before_it_stops() {
+    const page = await open();
+    await say(page, 'look around');
+    await page.waitForSelector('[data-answer=allow]');
+    assert.equal(await page.locator('.approval kbd').first().isVisible(), false, 'in the field it would be typed');
+    await page.press('textarea', 'Escape');
+    await page.waitForFunction(() => document.activeElement.dataset.answer === 'allow');
+    assert.equal(await page.locator('.approval kbd').first().isVisible(), true);
+    await page.keyboard.press('x');
+    await has(page, 'Then I do not look.');
+    await done(page);
+    await page.context().close();
+  },
+  async a_question_that_nobody_has_open_waits_all_the_same() {
+    const {server} = rig;
+    const env = {...process.env, HOB_HOME: server.home, HOB_MODEL: `scripted:${server.script}`};
+    const child = spawn(server.program, ['--input-format', 'stream-json', '--session-id', 'left'], {cwd: server.work, env, stdio: ['pipe', 'ignore', 'ignore']});
+    child.stdin.end('{"type":"prompt","text":"look around"}\n');
+    assert.equal(await new Promise((resolve) => child.on('exit', resolve)), 5); // it asks, and the program is gone
+    const page = await open({}, {hash: '#/s/left'});
+    await page.waitForFunction(() => document.querySelector('.status')?.innerText === 'waits for you');
+    assert.equal(await page.locator('.sessions li[data-id=left][data-state=parked]').count(), 1);
+    assert.equal(await page.locator('.trouble:visible').count(), 0);
+    await page.click('[data-answer=allow]');
+    await has(page, 'I have looked.');
+    await done(page);
+    await page.context().close();
+  },
+  async the_permission_mode_is_chosen_in_the_middle() {
+    const page = await open();
+    await page.waitForFunction(() => /Default: script\.json/.test(document.body.textContent));
+    assert.match(await page.textContent('body'), /Default: ask/);
+    await say(page, 'write it down');
+    await page.waitForSelector('[data-answer=allow]');
+    await page.click('[data-answer=deny]');
+    await done(page);
+    await page.click('.composer .info'); // what is in force leads to where it is chosen
+    await page.selectOption('select[aria-label=permission_mode]', 'accept-edits');
+    await page.waitForFunction(() => document.querySelector('.composer .info').innerText.includes('accept-edits'));
+    await shot(page, 'mode');
+    await say(page, 'write it down');
+    await done(page, 2);
+    assert.equal(await page.locator('[data-answer]').count(), 0);
     await page.context().close();
   },
   async declined_with_a_reason() {

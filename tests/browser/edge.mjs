@@ -115,7 +115,7 @@ export const edge = {
     assert.deepEqual(await page.evaluate(() => document.getAnimations().map((a) => a.animationName || a.transitionProperty)), [], 'and nothing moves for those who do not want it');
     const order = ['NAV'];
     await page.focus('nav button');
-    for (let i = 0; i < 60 && order[order.length - 1] !== 'ASIDE'; i++) {
+    for (let i = 0; i < 120 && order[order.length - 1] !== 'ASIDE'; i++) {
       await page.keyboard.press('Tab');
       order.push(await page.evaluate(() => document.activeElement.closest('nav, header, .log, .composer, aside')?.tagName + (document.activeElement.closest('.composer') ? '.composer' : '')));
     }

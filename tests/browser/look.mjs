@@ -181,7 +181,7 @@ export const look = {
     await folder.fill('/etc');
     await say(page, 'the first try');
     await page.waitForSelector('.toast');
-    assert.match(await page.innerText('.toast'), /^\/etc is not a folder beneath those that this server works in: [^\n]*$/);
+    assert.match(await page.innerText('.toast'), /^\/etc is not beneath the folders that this server works in: [^\n]*$/);
     const clear = await page.evaluate(() => document.querySelector('.toast').getBoundingClientRect().top >= document.querySelector('.scroll').getBoundingClientRect().bottom);
     assert.ok(clear, 'it lies over nothing');
     await folder.fill('');

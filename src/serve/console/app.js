@@ -180,7 +180,7 @@ class App {
     document.title = `${asking ? '(!) ' : c.running && !c.stands ? '● ' : ''}${this.title.textContent} · hob`;
     this.crumb.hidden = !c.settings.parent;
     if (c.settings.parent) this.crumb.href = `#/s/${encodeURIComponent(c.settings.parent.session)}`;
-    this.composer.state({running: c.running, stopping: c.stopping, paused: c.paused, mayRun: this.act.may('run')});
+    this.composer.state({running: c.running, stopping: c.stopping, paused: c.paused, asking, mayRun: this.act.may('run')});
     this.composer.showQueue(c.queue);
     const tokens = tokensOf(c.usage);
     this.composer.info.textContent = !this.id ? '' : [(c.settings.model || '').split('/').pop(), c.settings.mode, tokens && !c.partial ? `${count(tokens)} tokens` : null, !c.partial && money(c.cost || null)].filter(Boolean).join(' · ');

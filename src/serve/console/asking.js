@@ -4,7 +4,8 @@ const MODES = {
   plan: 'looks only, changes nothing', ask: 'asks before anything is changed or run', 'accept-edits': 'changes files without asking, asks before commands',
   yolo: 'asks nothing',
 };
-const CLASSES = {read_only: 'It only reads.', idempotent: 'It can be repeated without harm.', unsafe: 'It may have effects that cannot be taken back.'};
+const modesUpTo = (most) => Object.keys(MODES).filter((_, i, all) => !most || i <= all.indexOf(most));
+const CLASSES = {read_only: 'It only reads.', idempotent: 'Doing it twice is the same as doing it once.', unsafe: 'It may have effects that cannot be taken back.'};
 
 // Why it asks, in words: the rule that decided.
 function ruleView(call) {
@@ -34,7 +35,7 @@ function approvalBar(call, act) {
     }
   };
   const rule = ruleView(call);
-  const who = call.child ? `${call.childAgent || 'A sub-agent'} asks: may it run ${call.tool}?` : `May ${call.tool} run?`;
+  const who = call.child ? `${call.childAgent || 'A sub-agent'} asks: may it run ${call.tool}?` : `Allow ${call.tool}?`;
   const bar = h('div.approval', {role: 'group', 'aria-label': who}, h('p.ask', who), rule,
     h('div.row', h('button.primary', {type: 'button', data: {answer: 'allow'}, title: 'Allow once (A)', onclick: () => answer(true)}, icon('check'), 'Allow once', h('kbd', 'A')),
       h('button', {type: 'button', data: {answer: 'deny'}, title: 'Deny (X)', onclick: () => answer(false)}, icon('close'), 'Deny', h('kbd', 'X')), reason));

@@ -16,7 +16,7 @@ class Composer {
     this.steer = h('button.steer', {type: 'button', title: 'Tell it now, after the tool that runs (Enter)', onclick: () => this.submit('steer')}, 'Steer');
     this.later = h('button.later', {type: 'button', title: 'For when it is done (Alt+Enter)', onclick: () => this.submit('enqueue')}, 'Queue');
     this.stop = h('button.stop', {type: 'button', title: 'Stop the run (Esc)', 'aria-label': 'Stop', onclick: () => act.stop()}, icon('stop'));
-    this.info = h('div.info');
+    this.info = h('button.info', {type: 'button', title: 'Model, permissions, usage: choose and see (5)', onclick: () => act.settings()});
     replace(node, this.queue, this.editing, this.suggest, h('div.compose', this.chips, this.box, this.picker, h('div.actions',
       iconButton('clip', 'Attach pictures or text files', () => this.picker.click()), this.info, this.steer, this.later, this.stop, this.send)));
     for (const kind of ['dragover', 'dragleave', 'drop']) document.body.addEventListener(kind, (e) => this.drag(e));
@@ -42,13 +42,13 @@ class Composer {
     this.box.style.height = 'auto';
     this.box.style.height = `${Math.min(this.box.scrollHeight, 260)}px`;
   }
-  state({running, stopping, paused, mayRun = true}) {
+  state({running, stopping, paused, asking, mayRun = true}) {
     this.running = Boolean(running);
     this.send.hidden = this.running;
     this.steer.hidden = this.later.hidden = this.stop.hidden = !running;
     this.stop.disabled = Boolean(stopping);
     this.box.disabled = !mayRun;
-    this.box.placeholder = !mayRun ? 'Your token may only look; sending needs one with the right “run”' : paused ? 'Say what it shall do when it goes on' : running ? 'Say what to do differently' : 'What shall hob do?';
+    this.box.placeholder = !mayRun ? 'Your token may only look; sending needs one with the right “run”' : paused ? 'Say what it shall do when it goes on' : running ? `Say what to do differently${asking && !matchMedia('(pointer: coarse), (max-width: 760px)').matches ? ' (Esc: to the question)' : ''}` : 'What shall hob do?';
   }
   showQueue(queue) {
     const key = [...queue.keys()].join();

@@ -25,7 +25,7 @@ function showPicture(src) {
   showBox('Picture', h('img', {src, alt: 'picture'}));
 }
 
-const KEYS = [['Enter', 'send; while it works: steer'], ['Alt+Enter', 'queue for afterwards'], ['Shift+Enter', 'a new line'], ['Esc', 'stop the run'], ['A · X', 'allow or deny the first question'],
+const KEYS = [['Enter', 'send; while it works: steer'], ['Alt+Enter', 'queue for afterwards'], ['Shift+Enter', 'a new line'], ['Esc', 'stop the run; while it asks: from the message field to the question'], ['A · X', 'allow or deny the first question'],
   ['N', 'new session'], ['/', 'search sessions'], ['J · K', 'next or previous session'], ['I', 'to the message field'], ['D', 'details'], ['1 – 5', 'a tab of the details'], ['?', 'these keys']];
 
 function showKeys() {

@@ -107,7 +107,7 @@ function duration(ms) {
 
 // How long a run took: the time that it waited for somebody is no work.
 function took({duration: ms, inAll}) {
-  if (!(inAll - ms >= 100) || duration(ms) === duration(inAll)) return inAll || ms ? duration(inAll || ms) : null;
+  if (!ms || !(inAll - ms >= 100) || duration(ms) === duration(inAll)) return inAll || ms ? duration(inAll || ms) : null;
   return `${duration(ms)} at work, ${duration(inAll)} in all`;
 }
 

@@ -36,6 +36,7 @@ Object.assign(App.prototype, {
     }
     if (this.composer.changes) return this.composer.edit(null);
     if (typing && typing.value) return null; // words that are being typed are no reason to stop
+    if (typing && this.log.querySelector('[data-answer]')) return this.showQuestion(); // from there A and X answer, Esc stops
     return this.stop();
   },
   // What lies over the page on a phone has the focus, and gives it back.

@@ -2,7 +2,8 @@
 
 const STATES = {running: ['live', 'at work'], parked: ['warn', 'waits for you'], interrupted: ['warn', 'unfinished'], idle: [null, '']};
 
-const isAbandoned = (row) => (row.state === 'running' || row.state === 'parked') && !row.owner && !row.live;
+// One that waits for somebody needs no process: whoever answers opens it.
+const isAbandoned = (row) => row.state === 'running' && !row.owner && !row.live;
 
 function dayOf(iso, now = new Date()) {
   const days = Math.floor((new Date(now).setHours(0, 0, 0, 0) - new Date(iso).setHours(0, 0, 0, 0)) / 86400000);
@@ -105,7 +106,7 @@ class SessionList {
     const rows = [...this.rows.values(), ...others].filter(fits).sort((a, b) => (a.updated < b.updated ? 1 : -1));
     const lines = [];
     let day = null;
-    const waits = (row) => row.state === 'parked' && !isAbandoned(row);
+    const waits = (row) => row.state === 'parked';
     for (const row of [...rows.filter(waits), ...rows.filter((r) => !waits(r))]) {
       const group = waits(row) ? 'Waiting for you' : dayOf(row.updated);
       if (group !== day) lines.push(this.heading(day = group));

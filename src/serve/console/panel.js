@@ -157,7 +157,8 @@ function sessionView(c, act) {
   c.context > 0 && window > 0 && [h('h3', 'Context'), h('meter', {min: 0, max: window, high: window * 0.8, value: c.context, 'aria-label': 'Context used'}), h('p.hint', `${count(c.context)} of ${count(window)} tokens in the last request`)],
   h('h3', 'Tokens'), h('table.numbers', h('tbody', rows.filter(([, n]) => n).map(([name, n]) => line(name, n.toLocaleString('en'))))),
   h('h3', 'Settings'), h('table.numbers', h('tbody', line('Model', act.may('run') ? act.modelSelect(s.model) : s.model), line('Thinking', act.may('run') ? act.thinkingSelect(s.thinking) : s.thinking || 'default'),
-    [['Permissions', s.mode], ['Agent', s.agent], ['Folder', s.cwd], ['Id', act.session()]].filter(([, v]) => v).map(([k, v]) => line(k, v)))),
+    s.mode && line('Permissions', act.may('run') && modesUpTo(act.mostMode()).includes(s.mode) ? act.modeSelect(s.mode) : s.mode),
+    [['Agent', s.agent], ['Folder', s.cwd], ['Id', act.session()]].filter(([, v]) => v).map(([k, v]) => line(k, v)))),
   runs.length > 0 && [h('h3', 'Runs'), h('table.numbers.runs', h('tbody', runs.map((r) => h('tr', h('th', {scope: 'row'}, cut(wordsOf(r.content) || r.origin || 'run', 40)),
     h('td', {title: r.duration !== undefined && took(r)}, r.duration !== undefined ? duration(r.inAll || r.duration) : r.status), h('td', `${count(tokensOf(r.usage))} tokens`), h('td', money(r.cost) || '')))))]];
 }

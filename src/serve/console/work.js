@@ -30,9 +30,12 @@ Object.assign(App.prototype, {
         if (OVER.matches) this.togglePanel(false);
         this.chat.reveal(key);
       },
+      settings: () => { this.togglePanel(true); this.panel.select('usage'); },
       closePanel: () => this.togglePanel(false),
       windowOf: (model) => ((this.models || []).find((m) => m.name === model) || {}).context || 0,
       modelSelect: (model) => this.modelSelect(model),
+      mostMode: () => this.info.max_mode,
+      modeSelect: (mode) => this.choose('permission_mode', mode, modesUpTo(this.info.max_mode).map((m) => h('option', {value: m, title: MODES[m]}, m)), mode),
       thinkingSelect: (level) => this.choose('thinking', level || 'default', ['default', 'off', 'minimal', 'low', 'medium', 'high', 'xhigh'].map((t) => h('option', {value: t, selected: t === (level || 'default'), disabled: t === 'default'}, t))),
     };
   },

@@ -83,7 +83,7 @@ const scenes = {
 
   async keyless() {
     const e = await open({}, [], []);
-    await refused(fresh(e), -32000, /providers\.anthropic\.api_key/);
+    await refused(fresh(e), -32000, /ANTHROPIC_API_KEY/);
     assert.equal(await e.end(), 0);
   },
 

@@ -294,6 +294,54 @@ static void test_serve_views__worktrees_that_stay_are_named(void **state) {
     assert_non_null(strstr(repo_says(&d->folder, "repo", "git branch"), branch));
 }
 
+/* ---- how free it is ----------------------------------------------------------------------------------------------- */
+
+static const char writes[] =
+    "{'rules':[{'when':{'step':1},'reply':[{'tool':'write','args':{'path':'a.txt','content':'b'}}]}],"
+    "'otherwise':[{'text':'done'}]}";
+
+/* For what is decided from then on; also after the session was let go of. */
+static void test_serve_views__the_permission_mode_can_be_changed(void **state) {
+    desk *d = *state;
+    desk_finish(d);
+    desk_init(d, writes);
+    desk_start(d);
+    assert_status(d, desk_get(d, "/api/server"), 200);
+    assert_field(d, "permission_mode", "ask");
+    desk_session(d, "one");
+    assert_field(d, "live.permission_mode", "ask");
+    assert_status(d, desk_call(d, "PATCH", "{'permission_mode':'yolo'}", "/api/sessions/one"), 403);
+    assert_status(d, desk_call(d, "PATCH", "{'permission_mode':'free'}", "/api/sessions/one"), 400);
+    assert_status(
+        d, desk_call(d, "PATCH", "{'permission_mode':'accept-edits'}", "/api/sessions/one"), 200);
+    assert_field(d, "live.permission_mode", "accept-edits");
+    desk_prompt(d, "one", "write it");
+    desk_settle(d, "one");
+    close_session(d, "one");
+    assert_status(d, desk_call(d, "PATCH", "{'thinking':'low'}", "/api/sessions/one"), 200);
+    assert_field(d, "live.permission_mode", "accept-edits");
+}
+
+/* A token that may not be as free stays outside from then on. */
+static void test_serve_views__a_wider_mode_keeps_narrower_tokens_out(void **state) {
+    desk *d = *state;
+    desk_finish(d);
+    desk_init(d, writes);
+    desk_tokens(
+        d, "{'tokens':[{'name':'ann','token':'ann-0123456789abcdef','principal':'us'},"
+           "{'name':'bob','token':'bob-0123456789abcdef','principal':'us','max_mode':'ask'}]}");
+    desk_start(d);
+    d->c.token = "ann-0123456789abcdef";
+    desk_session(d, "one");
+    d->c.token = "bob-0123456789abcdef";
+    assert_status(d, desk_call(d, "PATCH", "{'thinking':'low'}", "/api/sessions/one"), 200);
+    d->c.token = "ann-0123456789abcdef";
+    assert_status(
+        d, desk_call(d, "PATCH", "{'permission_mode':'accept-edits'}", "/api/sessions/one"), 200);
+    d->c.token = "bob-0123456789abcdef";
+    assert_status(d, desk_call(d, "PATCH", "{'thinking':'low'}", "/api/sessions/one"), 403);
+}
+
 /* ---- models that are files --------------------------------------------------------------------------------------- */
 
 static void test_serve_views__a_script_that_cannot_be_read_is_no_fault_of_the_server(void **state) {
@@ -326,6 +374,8 @@ int main(void) {
             desk_teardown),
         T(a_session_that_changed_is_not_shown_as_it_was),
         T(worktrees_that_stay_are_named),
+        T(the_permission_mode_can_be_changed),
+        T(a_wider_mode_keeps_narrower_tokens_out),
         T(a_script_that_cannot_be_read_is_no_fault_of_the_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,36 @@ static void *list_models(void *arg) {
     return NULL;
 }
 
+/* The row that a session gets which names no model. */
+static void expect_default(const char *model, const char *name) {
+    host r;
+    hob_page *p;
+    char wanted[100];
+    int found = 0;
+    host_init(&r, hello);
+    host_config(&r, "providers.openai.api_key", "\"sk\"");
+    if (model) host_config(&r, "model", model);
+    host_open(&r);
+    assert_ok(hob_runtime_models(r.rt, &p, &r.err), r.err);
+    snprintf(wanted, sizeof wanted, "\"name\":\"%s\"", name);
+    for (size_t i = 0; i < hob_page_count(p); i++) {
+        if (!has(hob_page_row(p, i), "\"default\":true")) continue;
+        found++;
+        assert_true(has(hob_page_row(p, i), wanted));
+    }
+    assert_int_equal(found, name[0] != 0);
+    hob_page_destroy(p);
+    host_finish(&r);
+}
+
+static void test_session_manage__the_default_model_is_marked(void **state) {
+    (void)state;
+    expect_default(NULL, "openai/gpt-5.1");
+    expect_default("\"openai/gpt-5.1:low\"", "openai/gpt-5.1");
+    expect_default("\"gpt-5.1\"", "openai/gpt-5.1");
+    expect_default("\"scripted:any.json\"", "");
+}
+
 /* From any thread, while sessions choose models. */
 static void test_session_manage__models_can_be_listed_meanwhile(void **state) {
     host r;
@@ -169,6 +199,7 @@ int main(void) {
         cmocka_unit_test(test_session_manage__a_list_reads_no_log),
         cmocka_unit_test(test_session_manage__an_open_session_is_not_removed),
         cmocka_unit_test(test_session_manage__a_run_is_listed_with_its_prompt),
+        cmocka_unit_test(test_session_manage__the_default_model_is_marked),
         cmocka_unit_test(test_session_manage__models_can_be_listed_meanwhile),
         cmocka_unit_test(test_session_manage__a_copied_conversation_counts_against_the_budget),
     };
