@@ -227,4 +227,55 @@ export const craft = {
     assert.ok((await log(page)).includes('quite a long name'));
     await page.context().close();
   },
+  async commands_and_outputs_are_copied() {
+    const page = await open({permissions: ['clipboard-read', 'clipboard-write']});
+    await say(page, 'look around');
+    await page.click('[data-answer=allow]');
+    await done(page);
+    assert.equal(await page.locator('.user .tools time').count(), 1, 'when it was said');
+    await page.click('.card summary');
+    await page.hover('pre.command');
+    await page.click('[aria-label="Copy the command"]');
+    await page.waitForFunction(() => document.querySelector('.unseen').textContent === 'Copied.');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'echo seen it');
+    await page.focus('[aria-label="Copy the output"]');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(async () => (await navigator.clipboard.readText()).trim() === 'seen it');
+    await page.context().close();
+  },
+  async keys_are_shown_where_they_work() {
+    const page = await open();
+    await say(page, 'tune it');
+    const shown = (words) => page.waitForFunction((w) => [...document.querySelectorAll('.approval')].map((n) => n.querySelector('kbd').checkVisibility()).join() === w, words);
+    await shown('true,false');
+    await page.click('[data-answer=deny]');
+    await shown('true');
+    await page.context().close();
+  },
+  async lists_of_another_kind_are_other_lists() {
+    const page = await open();
+    const shape = (text) => page.evaluate((t) => {
+      const node = document.createElement('div');
+      new Markdown(node).show(t);
+      const of = (n) => [...n.children].filter((c) => /^(UL|OL|LI)$/.test(c.tagName)).map((c) => c.tagName + (of(c) ? `(${of(c)})` : '')).join();
+      return of(node);
+    }, text);
+    assert.equal(await shape('1. a\n2. b\n\n* c\n* d\n\n+ e'), 'OL(LI,LI),UL(LI,LI),UL(LI)');
+    assert.equal(await shape('1. a\n   - b\n   - c\n2. d\n   1. e'), 'OL(LI(UL(LI,LI)),LI(OL(LI)))');
+    assert.equal(await shape('9. a\n10. b\n\n11. c'), 'OL(LI,LI,LI)');
+    await page.context().close();
+  },
+  async the_conversation_stands_over_the_field() {
+    const page = await open();
+    for (const width of [1900, 1000, 390]) {
+      await page.setViewportSize({width, height: 700});
+      if (width === 1900) {
+        await say(page, 'paint');
+        await done(page);
+      }
+      const [text, field] = await page.evaluate(() => ['.answer > .md', '.compose'].map((what) => document.querySelector(what).getBoundingClientRect()).map((r) => [Math.round(r.left), Math.round(r.right)]));
+      if (width > 760) assert.deepEqual(text, field, `${width}`);
+    }
+    await page.context().close();
+  },
 };

@@ -226,6 +226,7 @@ class App {
   }
   drawQuestion() {
     const first = this.conversation.approvals.size ? this.log.querySelector('.approval') : null;
+    this.log.querySelectorAll('.approval').forEach((n) => n.classList.toggle('first', n === first)); // the one that keys answer
     if (!first) {
       this.toQuestion.hidden = true;
       return;

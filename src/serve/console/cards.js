@@ -52,7 +52,7 @@ function argsView(name, args, block, before) {
   if (!args) return h('pre.args', visible((block && block.text) || ''));
   const rest = Object.entries(args).filter(([key]) => !['command', 'path', 'content', 'old_string', 'new_string', 'diff', 'prompt', 'agent'].includes(key));
   const more = rest.length > 0 && h('p.hint.mono', rest.map(([key, value]) => `${key}: ${visible(JSON.stringify(value))}`).join('  '));
-  if (typeof args.command === 'string') return [h('pre.args.command', {tabindex: 0}, highlight(visible(args.command), 'sh')), more];
+  if (typeof args.command === 'string') return [copyable(h('pre.args.command', {tabindex: 0}, highlight(visible(args.command), 'sh')), 'Copy the command', args.command), more];
   if (typeof args.old_string === 'string' && typeof args.new_string === 'string') return [diffView(args.old_string, args.new_string, languageOf(args.path)), more];
   if (typeof args.diff === 'string') return [unifiedView(args.diff), more];
   if (name === 'write' && typeof args.content === 'string')
@@ -72,6 +72,10 @@ function isTold(call, args) {
 
 // ---- what it gave ----
 
+function copyable(pre, label, words) {
+  return h('div.copyable', pre, copyButton(label, () => words));
+}
+
 // Long text is cut in the middle until somebody wants all of it.
 function outputView(text, live) {
   const lines = text.split('\n');
@@ -89,8 +93,8 @@ function picture(block) {
 
 function contentView(content, plainText = true, language = '') {
   return (content || []).map((block) => {
-    if (block.type === 'text' && language && block.text.length < MAX_CODE && block.text.split('\n').length < MAX_LINES) return h('pre.output', {tabindex: 0}, highlight(visible(block.text), language));
-    if (block.type === 'text' && plainText) return outputView(block.text, false);
+    if (block.type === 'text' && language && block.text.length < MAX_CODE && block.text.split('\n').length < MAX_LINES) return copyable(h('pre.output', {tabindex: 0}, highlight(visible(block.text), language)), 'Copy the output', block.text);
+    if (block.type === 'text' && plainText) return copyable(outputView(block.text, false), 'Copy the output', block.text);
     if (block.type === 'text') return attachedFile(block.typed || block.text);
     if (block.type === 'image' && /^image\/(png|jpeg|gif|webp)$/.test(block.media_type || '')) return picture(block);
     return h('pre.output', JSON.stringify(block));

@@ -194,10 +194,10 @@ Chat.prototype.makers = {
     node.className = 'user';
     const act = this.act;
     const words = wordsOf(item.content);
-    const bubble = h('div.bubble', {title: new Date(item.ts).toLocaleString()}, contentView(item.content, false));
+    const bubble = h('div.bubble', contentView(item.content, false));
     if (words.length > 2500 || words.split('\n').length > 30) clamp(bubble);
     replace(node, item.steer && h('span.label', 'said while it worked'), bubble,
-      h('div.tools', copyButton('Copy', () => words), !item.steer && act.may('run') && iconButton('pencil', 'Change it and ask again', () => act.edit(item))));
+      h('div.tools', h('time.label', {datetime: item.ts}, clock(item.ts)), copyButton('Copy', () => words), !item.steer && act.may('run') && iconButton('pencil', 'Change it and ask again', () => act.edit(item))));
   },
   report(item, node) {
     node.className = 'report';

@@ -153,7 +153,7 @@ class SessionList {
     had.link.title = [row.title || 'Untitled', [word, row.messages && plural(row.messages, 'message'), row.cwd].filter(Boolean).join(' · '), new Date(row.updated).toLocaleString()].filter(Boolean).join('\n');
     replace(had.link, h('span.title', tone && h(`span.dot.${tone}`), h('span.text', row.title || 'Untitled'), word && !said && h('span.sr', word),
       said ? h('span.time', {data: {tone}}, word) : h('time.time', {datetime: row.updated}, time)),
-    hit && h('span.snippet', marked(hit.snippet || '', words)), more && h('span.meta', more));
+    hit && h('span.snippet', marked((hit.snippet || '').replace(/[*`#]+/g, ''), words)), more && h('span.meta', more));
     return had.node;
   }
   // Where it works, if not all work in the same folder.

@@ -181,9 +181,15 @@ function readFence(lines, from, add) {
   add(Math.min(lines.length, to + 1), codeBlock(language, lines.slice(from + 1, half ? to - 1 : to)));
 }
 
+// A number or a bullet: with another one begins another list.
+const markOf = (item) => item[2].replace(/\d+/, '1');
+
 function readList(lines, from, add) {
+  const first = ITEM.exec(lines[from]);
   let to = from + 1;
   while (to < lines.length) {
+    const item = ITEM.exec(lines[to]);
+    if (item && item[1].length <= first[1].length + 1 && markOf(item) !== markOf(first)) break;
     const blank = lines[to].trim() === '';
     const next = lines[to + 1];
     if (blank && (next === undefined || !(ITEM.test(next) || /^\s{2,}\S/.test(next)))) break;
