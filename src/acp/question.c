@@ -7,29 +7,14 @@
  */
 #include "acp/acp.h"
 
+#include "base/choice.h"
+
 #include <stdio.h>
 
 enum { CHOICES_MAX = 32 };
 #define ONLY "answer" /* the member of a form that is only one field */
 
 /* ---- choices ------------------------------------------------------------------------------------ */
-
-static const hob_json *one_of(const hob_json *schema) {
-    const hob_json *all = hob_json_get(schema, "oneOf");
-    if (!all) all = hob_json_get(schema, "anyOf");
-    for (const hob_json *v = hob_json_first(all); v; v = hob_json_next(v))
-        if (!hob_json_get(v, "const")) return NULL;
-    return all;
-}
-
-static const hob_json *choices_of(const hob_json *schema) {
-    const hob_json *all = hob_json_get(schema, "enum");
-    return all ? all : one_of(schema);
-}
-
-static const hob_json *value_of(const hob_json *schema, const hob_json *choice) {
-    return hob_json_get(schema, "enum") ? choice : hob_json_get(choice, "const");
-}
 
 static bool is_type(const hob_json *schema, const char *type) {
     return hob_str_eqz(hob_json_get_str(schema, "type"), type);
@@ -44,16 +29,13 @@ static void write_option(hob_jsonw *w, const char *id, hob_str name, const char 
 }
 
 void hob_acp_question_options(hob_jsonw *w, const hob_json *schema) {
-    const hob_json *c = hob_json_first(choices_of(schema));
+    const hob_json *c = hob_json_first(hob_choices(schema));
     char id[32];
     for (int i = 0; c; c = hob_json_next(c), i++) {
-        const hob_json *v = value_of(schema, c);
-        hob_str title = v == c ? HOB_STR_NULL : hob_json_get_str(c, "title");
-        if (!title.n) title = hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v);
         snprintf(id, sizeof id, "choice-%d", i);
-        write_option(w, id, title, "allow_once");
+        write_option(w, id, hob_choice_words(schema, c), "allow_once");
     }
-    if (!choices_of(schema)) {
+    if (!hob_choices(schema)) {
         write_option(w, "true", HOB_STR("Yes"), "allow_once");
         write_option(w, "false", HOB_STR("No"), "allow_once");
     }
@@ -66,8 +48,8 @@ static bool take_option(const hob_json *schema, hob_str option, hob_buf *out) {
                   hob_str_int(hob_str_skip(option, 7), &i) >= 0 && i >= 0;
     bool word = hob_str_eqz(option, "true") || hob_str_eqz(option, "false");
     if (choice) {
-        const hob_json *c = hob_json_at(choices_of(schema), (size_t)i);
-        hob_buf_add(out, hob_json_raw(value_of(schema, c)));
+        const hob_json *c = hob_json_at(hob_choices(schema), (size_t)i);
+        hob_buf_add(out, hob_json_raw(hob_choice_value(schema, c)));
     } else if (word) {
         hob_buf_add(out, option);
     }
@@ -77,9 +59,9 @@ static bool take_option(const hob_json *schema, hob_str option, hob_buf *out) {
 /* ---- forms --------------------------------------------------------------------------------------- */
 
 static bool are_strings(const hob_json *schema) {
-    const hob_json *c = hob_json_first(choices_of(schema));
+    const hob_json *c = hob_json_first(hob_choices(schema));
     for (; c; c = hob_json_next(c))
-        if (!hob_json_is(value_of(schema, c), HOB_JSON_STRING)) return false;
+        if (!hob_json_is(hob_choice_value(schema, c), HOB_JSON_STRING)) return false;
     return true;
 }
 
@@ -88,15 +70,16 @@ static const char *type_of(const hob_json *schema) {
     static const char *const plain[] = {"string", "number", "integer", "boolean"};
     const hob_json *items = hob_json_get(schema, "items");
     if (!schema) return "string";
-    if (choices_of(schema)) return are_strings(schema) ? "string" : NULL;
+    if (hob_choices(schema)) return are_strings(schema) ? "string" : NULL;
     for (size_t i = 0; i < HOB_ARRAY_LEN(plain); i++)
         if (is_type(schema, plain[i])) return plain[i];
-    bool several = is_type(schema, "array") && choices_of(items) && are_strings(items);
+    bool several = is_type(schema, "array") && hob_choices(items) && are_strings(items);
     return several ? "array" : NULL;
 }
 
 static void write_choices(hob_jsonw *w, const hob_json *schema, const char *titled) {
-    const hob_json *plain = hob_json_get(schema, "enum"), *c = hob_json_first(one_of(schema));
+    const hob_json *plain = hob_json_get(schema, "enum");
+    const hob_json *c = hob_json_first(hob_choices_titled(schema));
     if (plain) hob_jsonw_kraw(w, "enum", hob_json_raw(plain));
     if (plain || !c) return;
     hob_jsonw_key(w, titled);
@@ -168,7 +151,7 @@ void hob_acp_question_form(hob_acp_session *s, const hob_json *d, hob_buf *param
 /* ---- between the two --------------------------------------------------------------------------------- */
 
 hob_acp_way hob_acp_question_way(const hob_acp_session *s, const hob_json *schema) {
-    const hob_json *all = members_of(schema), *choices = choices_of(schema);
+    const hob_json *all = members_of(schema), *choices = hob_choices(schema);
     if (is_type(schema, "boolean") && !choices) return HOB_ACP_OPTIONS;
     if (choices && hob_json_count(choices) <= CHOICES_MAX) return HOB_ACP_OPTIONS;
     bool plain = all || type_of(schema);

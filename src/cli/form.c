@@ -3,6 +3,7 @@
  */
 #include "cli/form.h"
 
+#include "base/choice.h"
 #include "cli/cli.h"
 
 enum { FIELDS_MAX = 256, CHOICES_MAX = 256 };
@@ -26,26 +27,10 @@ struct hob_form {
 
 /* ---- schemas ----------------------------------------------------------------------------------- */
 
-/* Values to choose from: {"enum":[…]}, {"const":…}, or {"oneOf":[{"const":…,"title":…}…]}. */
+/* More than can be shown are typed. */
 static const hob_json *choices_of(const hob_json *schema) {
-    const hob_json *all = hob_json_get(schema, "enum");
-    if (!all) all = hob_json_get(schema, "oneOf");
-    if (!all) all = hob_json_get(schema, "anyOf");
-    bool plain = hob_json_get(schema, "enum") != NULL;
-    for (const hob_json *v = hob_json_first(all); v && !plain; v = hob_json_next(v))
-        if (!hob_json_get(v, "const")) return NULL;
+    const hob_json *all = hob_choices(schema);
     return hob_json_count(all) <= CHOICES_MAX ? all : NULL;
-}
-
-static const hob_json *value_of(const hob_json *schema, const hob_json *choice) {
-    return hob_json_get(schema, "enum") ? choice : hob_json_get(choice, "const");
-}
-
-static hob_str words_of(const hob_json *schema, const hob_json *choice) {
-    const hob_json *v = value_of(schema, choice);
-    hob_str title = v == choice ? HOB_STR_NULL : hob_json_get_str(choice, "title");
-    if (title.n) return title;
-    return hob_json_is(v, HOB_JSON_STRING) ? hob_json_str(v) : hob_json_raw(v);
 }
 
 /* Of several types the first that is more than nothing. */
@@ -135,7 +120,7 @@ static void show_choices(hob_buf *out, const hob_json *schema) {
     const hob_json *c = hob_json_first(choices_of(schema));
     for (; c; c = hob_json_next(c), i++) {
         hob_buf_addf(out, "    %zu) ", i);
-        hob_show_line(out, words_of(schema, c), 400);
+        hob_show_line(out, hob_choice_words(schema, c), 400);
         hob_buf_addc(out, '\n');
     }
 }
@@ -171,8 +156,8 @@ static const hob_json *chosen(const hob_json *schema, hob_str word) {
     int64_t n = 0, i = 1;
     const hob_json *all = choices_of(schema), *c = hob_json_first(all);
     if (hob_str_int(word, &n) < 0) n = 0;
-    for (; c && i != n && !hob_str_eq(words_of(schema, c), word); i++) c = hob_json_next(c);
-    return value_of(schema, c);
+    for (; c && i != n && !hob_str_eq(hob_choice_words(schema, c), word); i++) c = hob_json_next(c);
+    return hob_choice_value(schema, c);
 }
 
 static int take_choice(const hob_json *schema, hob_str word, hob_buf *out, hob_error *err) {
