@@ -104,7 +104,7 @@ static bool same_origin(const hob_origin_of *origin, hob_str host_field) {
 static void add_cors(hob_web_request *r, hob_str origin) {
     hob_web_answer_header(r, "Access-Control-Allow-Origin", origin);
     hob_web_answer_header(r, "Access-Control-Expose-Headers",
-                          HOB_STR("ETag, Retry-After, X-Request-Id"));
+                          HOB_STR("ETag, Idempotency-Replayed, Retry-After, X-Request-Id"));
 }
 
 /* A link that somebody followed to our page: it has no data, and cannot be framed. */

@@ -66,7 +66,8 @@ struct hob_hub {
     pthread_t thread;
     _Atomic bool quit;
     hob_timer tick;
-    int64_t next_ms;         /* when it is time to look around; hub's thread */
+    int64_t next_ms;      /* when it is time to look around; hub's thread */
+    int marked, going_on; /* at the start: sessions that are looked at, that go on; hub's thread */
     struct hob_marks *marks; /* NULL: nothing survives */
     pthread_mutex_t moding;  /* around the change of a session's mode; before `lock` */
     pthread_mutex_t lock;

@@ -5,6 +5,7 @@
  * the hub's threads: whoever asks for one of them in the meantime opens it, and this finds it at work already.
  */
 #include "serve/hub_parts.h"
+#include "serve/web.h"
 
 #include <stdio.h>
 
@@ -12,6 +13,7 @@ typedef struct taking {
     hob_work work;
     hob_hub *hub;
     char id[129];
+    bool goes_on;
 } taking;
 
 static void open_marked(hob_work *w) {
@@ -34,14 +36,23 @@ static void open_marked(hob_work *w) {
     }
     if (rc >= 0) { /* opening it has taken its run up: hub_open.c */
         hob_log(HOB_LOG_INFO, "serve", "session %s goes on", t->id);
+        t->goes_on = true;
         hob_hub_leave(room);
     } else if (rc != HOB_EBUSY) { /* busy: another server has it */
-        hob_log(HOB_LOG_WARN, "serve", "session %s is not taken up: %s", t->id, err.message);
+        hob_web_log(h->server->web, "warn", "session %s is not taken up: %s", t->id, err.message);
     }
 }
 
+/* When the last one is done whoever started the server learns how many there were. */
 static void on_taken(hob_work *w) {
-    hob_free(HOB_CONTAINER(w, taking, work));
+    taking *t = HOB_CONTAINER(w, taking, work);
+    hob_hub *h = t->hub;
+    if (t->goes_on) h->going_on++;
+    if (--h->marked == 0 && h->going_on)
+        hob_web_log(h->server->web, "info", "%d session%s that %s under way before go%s on",
+                    h->going_on, h->going_on == 1 ? "" : "s", h->going_on == 1 ? "was" : "were",
+                    h->going_on == 1 ? "es" : "");
+    hob_free(t);
 }
 
 typedef struct start {
@@ -56,9 +67,11 @@ static void on_mark(const char *id, void *user) {
     t->work = (hob_work){.work = open_marked, .done = on_taken};
     snprintf(t->id, sizeof t->id, "%s", id);
     if (hob_pool_submit(h->pool, h->loop, &t->work) < 0) {
-        hob_log(HOB_LOG_WARN, "serve", "session %s is left: too many were at work", id);
+        hob_web_log(h->server->web, "warn", "session %s is left: too many were at work", id);
         hob_free(t);
+        return;
     }
+    h->marked++;
 }
 
 static void on_start(hob_msg *m) {

@@ -148,6 +148,31 @@ static void test_cli_serve__continue_leaves_other_tenants_alone(void **state) {
     assert_true(hob_test_out_has(c, "again"));
 }
 
+/* Killed in the middle; the next one says that it goes on with it. */
+static void test_cli_serve__says_what_goes_on(void **state) {
+    hob_test_cli *c = *state;
+    static const char token[] = "Authorization: Bearer from-the-environment\r\n"
+                                "Content-Type: application/json\r\n";
+    webd_answer a;
+    hob_test_env(c, "HOB_SERVER_TOKEN=from-the-environment");
+    hob_test_env(c, "HOB_MODEL=scripted:hang.json");
+    hob_test_quoted_file(c, "hang.json", "{'otherwise':[{'text':'so far'},{'wait':true}]}");
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
+    webd d = ready(c);
+    webd_call(&d, "POST /api/sessions", token, "{\"id\":\"one\"}", &a);
+    webd_answer_finish(&a);
+    webd_call(&d, "POST /api/sessions/one/prompt", token, "{\"text\":\"hi\"}", &a);
+    assert_int_equal(a.status, 202);
+    webd_answer_finish(&a);
+    kill(c->pid, SIGKILL);
+    hob_test_end(c);
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
+    d = ready(c);
+    hob_test_until_said(c, "1 session that was under way before goes on");
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+}
+
 static void test_cli_serve__hangup_reads_the_token_file(void **state) {
     hob_test_cli *c = *state;
     write_tokens(c, "{'tokens':[{'name':'one','token':'the-first-of-them'}]}");
@@ -202,6 +227,7 @@ int main(void) {
         T(a_token_is_made_once),
         T(a_start_that_fails_leaves_the_token_to_the_next),
         T(says_at_once_that_it_has_no_model),
+        T(says_what_goes_on),
         T(the_environment_may_have_the_token),
         T(so_may_the_configuration),
         T(continue_leaves_other_tenants_alone),

@@ -112,6 +112,17 @@ for client in 1.0.0 0.0.59; do
     ask $client pair pair || status=1
     "$HOB_SOURCE_DIR/scripts/node" agui_front.mjs "$url" an-example-of-a-token $client || status=1
 done
+# The front end of docs/ag-ui.md, as it stands there.
+sed -n '/^```js file front.mjs/,/^```/p' "$HOB_SOURCE_DIR/docs/ag-ui.md" | sed '/^```/d' >front.mjs
+expect() { # WORDS ANSWER
+    got=$("$HOB_SOURCE_DIR/scripts/node" front.mjs "${url%/}" an-example-of-a-token "$1" 2>&1)
+    [ "$got" = "$2" ] && return
+    echo "docs/ag-ui.md: '$1' gave '$got', expected '$2'"
+    status=1
+}
+expect '@colours' 'let me askgot blue, of the sea'
+expect '@interrupt 1' 'approved'
+expect '@error' 'halfHOB_EREFUSED: no'
 wait $new || status=1
 wait $old || status=1
 cat quiet-new quiet-old

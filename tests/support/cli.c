@@ -185,6 +185,11 @@ void hob_test_until(hob_test_cli *c, const char *text) {
                      hob_buf_z(&c->err));
 }
 
+void hob_test_until_said(hob_test_cli *c, const char *text) {
+    while (!hob_test_err_has(c, text))
+        if (!read_some(c)) fail_msg("it ended before '%s'; err: %s", text, hob_buf_z(&c->err));
+}
+
 void hob_test_close_in(hob_test_cli *c) {
     close_fd(&c->in);
 }

@@ -45,7 +45,8 @@ int hob_test_shell(hob_test_cli *c, const char *command);
 void hob_test_start(hob_test_cli *c, const char *const *argv);
 #define HOB_START(c, ...) hob_test_start(c, (const char *const[]){__VA_ARGS__, NULL})
 void hob_test_send(hob_test_cli *c, const char *text);
-void hob_test_until(hob_test_cli *c, const char *text); /* until `out` has it */
+void hob_test_until(hob_test_cli *c, const char *text);      /* until `out` has it */
+void hob_test_until_said(hob_test_cli *c, const char *text); /* on standard error */
 void hob_test_close_in(hob_test_cli *c);
 int hob_test_end(hob_test_cli *c); /* reads to the end; the exit code */
 
