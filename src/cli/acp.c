@@ -61,6 +61,8 @@ static int open_place(serving *x, const char *cwd, place **out, hob_error *err) 
     if (x->n == FOLDERS_MAX)
         return hob_fail(err, HOB_ELIMIT, 0, "sessions of %d folders were opened: start hob again",
                         FOLDERS_MAX);
+    if (access(cwd, X_OK) < 0)
+        return hob_fail_errno(err, HOB_ENOENT, "the folder %s cannot be used", cwd);
     place *p = HOB_NEW(place);
     p->cli = (hob_cli){.envp = x->cli->envp, .quiet = x->cli->quiet, .verbose = x->cli->verbose};
     int n = snprintf(p->cli.cwd, sizeof p->cli.cwd, "%s", cwd);
@@ -88,7 +90,7 @@ static int find_place(serving *x, const char *cwd, place **out, hob_error *err) 
 static int on_folder(const char *cwd, hob_acp_folder *f, void *user, hob_error *err) {
     serving *x = user;
     const acp_opts *o = x->opts;
-    place *p;
+    place *p = NULL;
     int code = find_place(x, cwd, &p, err);
     if (code < 0) return code;
     f->rt = p->cli.rt;

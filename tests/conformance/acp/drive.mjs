@@ -77,6 +77,7 @@ const scenes = {
     await refused(e.agent.request("_mine", {}), -32601, /_mine/);
     await e.agent.notify("_mine/note", {});
     await refused(fresh(e, { cwd: "relative" }), -32602, /absolute/);
+    await refused(fresh(e, { cwd: "/there/is/none" }), -32002, /there\/is\/none/);
     await refused(e.prompt("nobody", "hi"), -32002, /nobody/);
     assert.equal(await e.end(), 0);
   },
