@@ -17,6 +17,13 @@ export const edge = {
       [['https:', 'noreferrer noopener nofollow'], ['https:', 'noreferrer noopener nofollow']]);
     await page.context().close();
   },
+  async no_answer_takes_the_page_away() {
+    const page = await open();
+    await say(page, 'stretch');
+    await done(page);
+    assert.equal(await page.locator('.answer .md strong').innerText(), 'The end.');
+    await page.context().close();
+  },
   async wrong_token() {
     const context = await rig.browser.newContext();
     const page = await context.newPage();

@@ -14,6 +14,11 @@ const FORM = {type: 'object', required: ['name', 'count', 'ready', 'colour'], pr
   colour: {oneOf: [{const: 'r', title: 'Red'}, {const: 'b', title: 'Blue'}]}, sizes: {type: 'array', items: {enum: ['small', 'large']}},
   rest: {type: 'array', minItems: 2}}};
 
+// Each line takes the square of its length, if a pattern may try every beginning with every end.
+const WIDE = ' '.repeat(200000);
+const STRETCH = [`# a${WIDE}b`, `c${WIDE}d\ne`, `f|g\n${WIDE}h`, `\`\`\`${WIDE}\``, `\`\`\`${'i'.repeat(200000)}\``, `${'~'.repeat(200000)}\``,
+  '['.repeat(19000), '![a'.repeat(6000), '**b '.repeat(4700), `${WIDE}- j\n${WIDE}  k`, '**The end.**'].join('\n\n');
+
 export const script = {
   rules: [
     {when: {user: 'pick one', step: 1}, reply: [{tool: 'ask_user', args: {question: 'Which\u001b colour?', schema: {enum: ['red', 'blue']}}}]},
@@ -47,6 +52,7 @@ export const script = {
     {when: {user: 'tune it', step: 3}, reply: [{tool: 'write', args: {path: 'limit.c', content: LIMIT.replace('64', '128').replace('"few"', '"many"')}}]},
     {when: {user: 'tune it'}, reply: [{text: 'Tuned.'}]},
     {when: {user: 'paint'}, reply: [{text: PAINT}]},
+    {when: {user: 'stretch'}, reply: [{text: STRETCH, chunk: 0}]},
     {when: {user: 'steer me', step: 1}, reply: [{tool: 'bash', args: {command: 'sleep 2'}}]},
     {when: {user: 'no key'}, reply: [{error: {status: 401, message: 'invalid x-api-key'}}]},
     {when: {user: 'two helpers', step: 1}, reply: [{tool: 'task', args: {agent: 'general', prompt: 'This one asks first.'}}, {tool: 'task', args: {agent: 'general', prompt: 'This one talks.'}}]},

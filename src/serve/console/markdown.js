@@ -1,6 +1,7 @@
 // markdown.js - Markdown into nodes. What a model writes is untrusted: nothing here loads anything, links open only
 // http, https and mailto, and images become links. Blocks are parsed line by line, so that a text that still grows can
-// be shown: what stands before the last block does not change any more and is not parsed again.
+// be shown: what stands before the last block does not change any more and is not parsed again. No pattern may need more
+// steps than a text has characters, but for inline ones: these look through MAX_INLINE, and give up after MAX_MISSES.
 
 const INLINE = [
   [/^\\([\\`*_{}[\]()#+\-.!~|<>])/, (m) => m[1]],
@@ -19,6 +20,7 @@ const INLINE = [
 const STOPS = /[\\`*_~![<h&]/g;
 const ENTITIES = {lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'", nbsp: '\u00a0'};
 const MAX_INLINE = 20000; // beyond that a paragraph is plain text: no pattern looks through more
+const MAX_MISSES = 400; // signs that begin nothing: the rest is plain text
 
 function link(href, children) {
   if (!/^(https?:\/\/|mailto:)/i.test(href)) return h('span.nolink', {title: href}, children);
@@ -30,7 +32,8 @@ function inline(text) {
   const out = [];
   let plain = '';
   let at = 0;
-  while (at < text.length) {
+  let misses = 0;
+  while (at < text.length && misses < MAX_MISSES) {
     STOPS.lastIndex = at;
     const stop = STOPS.exec(text);
     if (!stop) break;
@@ -44,6 +47,7 @@ function inline(text) {
       out.push(hit.node);
       at += hit.length;
     } else {
+      if (stop[0] !== 'h') misses++;
       plain += text[at++];
     }
   }
@@ -67,11 +71,10 @@ function firstMatch(rest) {
 
 // ---- blocks ----
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/;
-const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,}(?!~))([^`]*)$/;
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+([^]*)$/;
 const RULE = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
-const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
-const TABLE_LINE = /^\s*\|?(\s*:?-+:?\s*\|)+\s*(:?-+:?\s*)?\|?\s*$/;
+const HEADING = /^(#{1,6})\s+([^]*)$/;
 
 function codeBlock(language, lines) {
   const text = lines.join('\n');
@@ -82,6 +85,10 @@ function codeBlock(language, lines) {
 function cells(line) {
   const parts = line.trim().replace(/^\|/, '').replace(/\|$/, '').split(/(?<!\\)\|/);
   return parts.map((cell) => cell.replace(/\\\|/g, '|').trim());
+}
+
+function isTableLine(line) {
+  return /^[\s|:-]*$/.test(line) && line.trim().indexOf('|', 1) > 0 && cells(line).every((cell) => /^:?-+:?$/.test(cell));
 }
 
 function tableBlock(lines) {
@@ -98,10 +105,14 @@ function listBlock(lines) {
   for (const line of lines) {
     const m = ITEM.exec(line);
     if (m && m[1].length <= depth + 1) items.push({lines: [m[3]], pad: m[1].length + m[2].length + 1});
-    else items[items.length - 1].lines.push(line.replace(new RegExp(`^\\s{0,${items[items.length - 1].pad}}`), ''));
+    else items[items.length - 1].lines.push(outdent(line, items[items.length - 1].pad));
   }
   const ordered = /\d/.test(first[2]);
   return h(ordered ? 'ol' : 'ul', ordered ? {start: parseInt(first[2], 10)} : {}, items.map(listItem));
+}
+
+function outdent(line, most) {
+  return line.slice(Math.min(most, line.length - line.trimStart().length));
 }
 
 function listItem({lines}) {
@@ -143,25 +154,32 @@ function readBlocks(lines, offset) {
     else if (/^\s*>/.test(line)) readWhile(lines, i, (l) => /^\s*>/.test(l), add,
       (part) => h('blockquote', blocks(part.map((l) => l.replace(/^\s*> ?/, ''))).map((b) => b.node)));
     else if (ITEM.test(line)) readList(lines, i, add);
-    else if (line.includes('|') && TABLE_LINE.test(lines[i + 1] || '')) readWhile(lines, i, (l) => l.includes('|'), add, tableBlock);
+    else if (line.includes('|') && isTableLine(lines[i + 1] || '')) readWhile(lines, i, (l) => l.includes('|'), add, tableBlock);
     else readWhile(lines, i, (l, k) => k === i || startsNothing(l), add, (part) => h('p', paragraph(part)));
   }
   return out;
 }
 
 function headingBlock(m) {
-  return h(`h${Math.min(6, m[1].length + 1)}`, inline(m[2]));
+  const text = m[2].trimEnd();
+  let end = text.length;
+  while (text[end - 1] === '#') end--;
+  return h(`h${Math.min(6, m[1].length + 1)}`, inline(text.slice(0, end).trimEnd()));
 }
 
 function startsNothing(line) {
   return line.trim() !== '' && !FENCE.test(line) && !HEADING.test(line) && !/^\s*>/.test(line) && !ITEM.test(line);
 }
 
+function breaks(line) {
+  return line.endsWith('  ') || line.endsWith('\\');
+}
+
 function paragraph(lines) {
   const out = [];
   lines.forEach((line, i) => {
-    if (i) out.push(/ {2,}$|\\$/.test(lines[i - 1]) ? h('br') : '\n');
-    out.push(line.replace(/( {2,}|\\)$/, ''));
+    if (i) out.push(breaks(lines[i - 1]) ? h('br') : '\n');
+    out.push(line.endsWith('\\') ? line.slice(0, -1) : breaks(line) ? line.trimEnd() : line);
   });
   if (!out.some((part) => part instanceof Node)) return inline(out.join(''));
   return out.map((part) => (part instanceof Node ? part : inline(part)));
@@ -174,7 +192,8 @@ function readWhile(lines, from, test, add, make) {
 }
 
 function readFence(lines, from, add) {
-  const [, mark, language] = FENCE.exec(lines[from]);
+  const [, mark, about] = FENCE.exec(lines[from]);
+  const [language] = /^[\w+#.-]*/.exec(about.trim());
   let to = from + 1;
   while (to < lines.length && !(lines[to].trim().startsWith(mark) && /^[`~]+$/.test(lines[to].trim()))) to++;
   const half = to === lines.length && mark.startsWith(lines[to - 1].trim() || '-') && to - 1 > from; // its end is being written
