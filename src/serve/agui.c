@@ -24,6 +24,7 @@ typedef struct visit {
     hob_agui_json *state; /* before anything but the client's own words about it */
     uint64_t last;        /* event that was the last one before anything was done */
     bool was_running, was_parked, was_paused;
+    bool ends_with_client;
     char key[HOB_KEY_SIZE]; /* of the run that is begun; "" = none is */
     hob_answer begins;
 } visit;
@@ -58,6 +59,17 @@ static hob_agui_input *read_input(hob_web_request *r, hob_str text) {
     bool large = rc == HOB_ETOOBIG;
     hob_web_fail(r, large ? 413 : 400, large ? "too_large" : "bad_request", "%s", err.message);
     return NULL;
+}
+
+/* Whether it stays with a client that goes away: the run goes on, or is cancelled. */
+static bool read_parting(visit *v) {
+    char word[32];
+    int n =
+        hob_json_field(hob_agui_input_forwarded_props(v->in), "on_disconnect", word, sizeof word);
+    v->ends_with_client = n > 0 && !strcmp(word, "cancel");
+    if (n <= 0 || v->ends_with_client || !strcmp(word, "continue")) return true;
+    hob_web_fail(v->r, 400, "bad_request", "forwardedProps.on_disconnect can be: continue, cancel");
+    return false;
 }
 
 /* Who only looks on need not say more than the thread: the run that is told gets an id, there are no messages. */
@@ -355,8 +367,17 @@ static follow what_follows(const visit *v) {
     return ignored && v->was_parked ? ASK_PEOPLE : FOLLOW_RUN;
 }
 
+/* What was queued behind another's run does not end that. */
+static void note_parting(visit *v, hob_agui_stream *st) {
+    char run[64];
+    bool queued = prompts(v) && v->begins.became != HOB_SEND_PROMPT;
+    if (v->ends_with_client && !queued && hob_agui_current_run(v->s, run))
+        hob_agui_stream_ends_with_client(st, run);
+}
+
 static void answer_run(visit *v, hob_agui_stream *st) {
     hob_error err;
+    note_parting(v, st);
     int rc = tell_warnings(v, st, &err);
     int lost = hob_agui_plan_lost(v->plan);
     if (rc >= 0 && lost == 2) /* clients change what they have in its place */
@@ -387,7 +408,7 @@ void hob_agui_route_run(hob_web_request *r) {
     hob_error err;
     const char *agent = hob_agui_agent_of(r);
     if (!agent || !(v.in = read_input(r, hob_web_body(r)))) return;
-    if (enter_thread(&v, agent)) {
+    if (read_parting(&v) && enter_thread(&v, agent)) {
         int rc = look(&v, &err);
         if (rc >= 0) rc = hob_agui_plan_create(v.in, v.history, v.asked, v.calls, &v.plan, &err);
         if (rc >= 0) rc = claim_run(&v, &err);

@@ -29,6 +29,7 @@ struct hob_agui_stream {
     hob_agui_encoding encoding;
     hob_agui_dialect dialect;
     char id[129];
+    char run[64]; /* it ends with this client; "" = it does not */
     uint64_t number, after;
     hob_buf first; /* what is said before the events */
     hob_buf *out;  /* where the wire writes now */
@@ -134,6 +135,53 @@ static bool end_restating(hob_agui_stream *s) {
     return false;
 }
 
+/* ---- a client that leaves ------------------------------------------------------------------------------------------ */
+
+typedef struct parting {
+    hob_errand errand;
+    char id[129], run[64];
+} parting;
+
+/* Unless that run is over, and another under way. A server that stops has no rooms any more: there it is only parked. */
+static void cancel_run(hob_errand *e) {
+    parting *x = HOB_CONTAINER(e, parting, errand);
+    hob_room *room = hob_hub_peek(e->hub, NULL, hob_str_z(x->id));
+    char run[64];
+    if (!room) return;
+    hob_session *s = hob_room_session(room);
+    if (hob_agui_current_run(s, run) && !strcmp(run, x->run))
+        hob_session_cancel(s, HOB_QUEUED_RETURN, NULL);
+    hob_hub_leave(room);
+}
+
+static void free_parting(hob_errand *e) {
+    hob_free(HOB_CONTAINER(e, parting, errand));
+}
+
+static void left(void *user) {
+    hob_agui_stream *s = user;
+    if (s->ended || !s->run[0]) return;
+    parting *x = HOB_NEW(parting);
+    snprintf(x->id, sizeof x->id, "%s", s->id);
+    snprintf(x->run, sizeof x->run, "%s", s->run);
+    x->errand.run = cancel_run;
+    x->errand.done = free_parting;
+    hob_hub_send(s->hub, &x->errand);
+}
+
+bool hob_agui_current_run(hob_session *s, char out[64]) {
+    hob_page *info;
+    out[0] = 0;
+    if (hob_session_is_running(s) <= 0 || hob_session_info(s, &info, NULL) < 0) return false;
+    hob_json_field(hob_page_row(info, 0), "run_id", out, 64);
+    hob_page_destroy(info);
+    return out[0] != 0;
+}
+
+void hob_agui_stream_ends_with_client(hob_agui_stream *s, const char *run) {
+    snprintf(s->run, sizeof s->run, "%s", run);
+}
+
 /* ---- filling ------------------------------------------------------------------------------------------------------- */
 
 static void on_news(void *user) {
@@ -224,7 +272,7 @@ static void end(void *user) {
 
 void hob_agui_stream_answer(hob_agui_stream *s, hob_web_request *r, hob_str session,
                             uint64_t after) {
-    static const hob_outlet_ops ops = {begin, fill, end};
+    static const hob_outlet_ops ops = {begin, fill, end, left};
     const char *type = s->encoding == HOB_AGUI_AS_PROTO ? HOB_AGUI_TYPE_PROTO : HOB_AGUI_TYPE_SSE;
     snprintf(s->id, sizeof s->id, "%.*s", HOB_FMT(session));
     s->after = after;

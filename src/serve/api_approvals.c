@@ -98,11 +98,21 @@ typedef struct said {
     hob_str answer; /* to a question, JSON; "" = none */
 } said;
 
+static bool is_once(hob_web_request *r, const hob_json *body) {
+    hob_str word;
+    if (!hob_api_text(r, body, "remember", &word)) return false;
+    if (!word.p || hob_str_eqz(word, "once")) return true;
+    hob_web_fail(r, 400, "bad_request",
+                 "remember can be: once; an approval for longer is not possible yet");
+    return false;
+}
+
 static bool take_answer(hob_web_request *r, const hob_json *body, said *out) {
-    static const char *const known[] = {"approved", "reason", "answer", NULL};
+    static const char *const known[] = {"approved", "reason", "answer", "remember", NULL};
     const hob_json *approved = hob_json_get(body, "approved"),
                    *answer = hob_json_get(body, "answer");
-    if (!hob_api_known(r, body, known) || !hob_api_text(r, body, "reason", &out->reason))
+    if (!hob_api_known(r, body, known) || !hob_api_text(r, body, "reason", &out->reason) ||
+        !is_once(r, body))
         return false;
     bool whole = hob_json_is(approved, HOB_JSON_BOOL), yes = hob_json_bool(approved);
     if (whole && (yes || !answer)) {

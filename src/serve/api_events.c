@@ -92,7 +92,7 @@ static bool is_settled(const hob_page *row) {
 }
 
 static void answer_stream(hob_web_request *r, const hob_page *row, uint64_t after) {
-    static const hob_outlet_ops ops = {begin, fill, end};
+    static const hob_outlet_ops ops = {begin, fill, end, NULL};
     uint64_t number;
     hob_error err;
     const char *id = hob_api_z(r, hob_api_id(r));

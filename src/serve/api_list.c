@@ -78,7 +78,7 @@ static void end(void *user) {
 }
 
 static list_stream *start(hob_web_request *r, const hob_page_opts *first) {
-    static const hob_outlet_ops ops = {begin, fill, end};
+    static const hob_outlet_ops ops = {begin, fill, end, NULL};
     list_stream *s = HOB_NEW(list_stream);
     s->hub = hob_api_hub(r);
     s->caller = hob_caller_ref(hob_web_caller(r));

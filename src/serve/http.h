@@ -157,6 +157,8 @@ typedef struct hob_web_stream_ops {
     ssize_t (*read)(void *user, char *buf, size_t cap);
     /* Once, server's thread: the end was sent, or the client is gone, or the server stops. */
     void (*closed)(void *user);
+    /* Before it, if it was the client who went away, or who took nothing for a minute; may be NULL. */
+    void (*left)(void *user);
 } hob_web_stream_ops;
 /* `user` belongs to the stream from here on: closed() comes in every case, also when NULL is returned (the caller's
  * quota of streams is used up or the server stops; that was answered). read() is called first without a wake. */

@@ -108,6 +108,11 @@ static ssize_t on_read(void *user, char *buf, size_t cap) {
     return o->ended ? -1 : 0;
 }
 
+static void on_left(void *user) {
+    hob_outlet *o = user;
+    if (o->ops->left) o->ops->left(o->user);
+}
+
 static void on_closed(void *user) {
     hob_outlet *o = user;
     give_back(o);
@@ -128,7 +133,7 @@ static void bind(hob_outlet *o, hob_web_stream *st) {
 }
 
 void hob_outlet_answer(hob_outlet *o, hob_web_request *r, const char *type) {
-    static const hob_web_stream_ops ops = {on_read, on_closed};
+    static const hob_web_stream_ops ops = {on_read, on_closed, on_left};
     if (hob_web_caller(r)) o->caller = hob_caller_ref(hob_web_caller(r));
     bind(o, hob_web_answer_stream(r, type, &ops, o));
     unref(o);

@@ -19,6 +19,8 @@ typedef struct hob_outlet_ops {
     int (*fill)(void *user, hob_buf *out);
     /* Once, server's thread or the handler's: nobody wants it any more. */
     void (*end)(void *user);
+    /* Before it: because the client left. May be NULL. */
+    void (*left)(void *user);
 } hob_outlet_ops;
 
 enum {

@@ -98,7 +98,7 @@ static const hob_schema schemas[] = {
     {"Verdict",
      "{\"type\":\"object\",\"required\":[\"approved\"],\"properties\":{\"approved\":{\"typ"
      "e\":\"boolean\"},\"reason\":{\"type\":\"string\"},\"answer\":{\"description\":\"to a qu"
-     "estion, with approved true: what fits its schema\"}}}"},
+     "estion, with approved true: what fits its schema\"},\"remember\":{\"enum\":[\"once\"]}}}"},
     {"CallResult",
      "{\"type\":\"object\",\"required\":[\"outcome\"],\"properties\":{\"outcome\":{\"enum"
      "\":[\"ok\",\"error\",\"progress\"]},\"text\":{\"type\":\"string\"},\"content\":{\"ty"

@@ -56,6 +56,7 @@ hob_web_stream *hob_web_answer_stream(hob_web_request *r, const char *type,
 void hob_stream_destroy(hob_web_stream *st) {
     if (!st) return;
     hob_web *w = st->web;
+    if (!st->over && st->ops.left) st->ops.left(st->user);
     st->ops.closed(st->user); /* after it nobody wakes this stream */
     pthread_mutex_lock(&w->wake_lock);
     hob_list_remove(&st->woken);
@@ -127,6 +128,7 @@ static bool idle(hob_conn *c) {
 
 static bool end(hob_conn *c) {
     hob_web_request *r = c->request;
+    r->stream->over = true;
     hob_stream_destroy(r->stream);
     r->stream = NULL;
     if (c->framed) hob_buf_addz(&c->out, "0\r\n\r\n");

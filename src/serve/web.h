@@ -127,6 +127,7 @@ struct hob_web_stream {
     void *user;
     const hob_caller *caller; /* a reference; one of its streams is taken */
     bool events;              /* text/event-stream: gets comments while silent */
+    bool over;                /* we end it, not the client */
 };
 void hob_stream_destroy(hob_web_stream *st); /* closed(), once */
 /* Sends what there is. False: the connection is gone. */

@@ -16,18 +16,13 @@
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
-enum { SOME = 16, MANY = 100 };
+enum { MANY = 100 };
 
 static const char script[] =
     "{'rules':[{'when':{'user':'work','step':{'max':3}},'reply':[{'text':'looking around now',"
     "'chunk':4,'delay_ms':10},{'tool':'read','args':{'path':'script.json'}}]},"
     "{'when':{'user':'ask','step':1},'reply':[{'tool':'write','args':{'path':'a.txt','content':"
     "'b'}}]}],'otherwise':[{'text':'done with it all','chunk':4,'delay_ms':10}]}";
-
-static int how_many(void) {
-    const char *longer = getenv("HOB_LONG");
-    return longer && *longer ? MANY : SOME;
-}
 
 static int port_of(hob_test_cli *c) {
     const hob_json *ready = hob_test_typed(c, "ready", 0);
@@ -97,7 +92,7 @@ static void check_runs(client *k, const seen *all, int n) {
 /* At some point of the runs: the first ones are further than the last. */
 static void end_and_go_on(hob_test_cli *c, int sig) {
     client k;
-    int n = how_many(), unfinished = 0;
+    int n = MANY, unfinished = 0;
     seen *all = hob_alloc((size_t)n * sizeof *all);
     set_up(c, &k);
     begin_runs(&k, all, n);

@@ -44,7 +44,7 @@ static void close_stream(void *user) {
 }
 
 static void handle_stream(hob_web_request *r) {
-    static const hob_web_stream_ops ops = {read_stream, close_stream};
+    static const hob_web_stream_ops ops = {read_stream, close_stream, NULL};
     test_stream *s = HOB_NEW(test_stream);
     hob_buf_init(&s->waiting, 16 << 20);
     hob_list_init(&s->link);
@@ -70,7 +70,7 @@ static void close_flood(void *user) {
 }
 
 static void handle_flood(hob_web_request *r) {
-    static const hob_web_stream_ops ops = {read_flood, close_flood};
+    static const hob_web_stream_ops ops = {read_flood, close_flood, NULL};
     atomic_fetch_add(&open_streams, 1);
     hob_web_answer_stream(r, "text/event-stream", &ops, NULL);
 }

@@ -149,12 +149,69 @@ static void test_serve_agui_again__a_large_conversation_is_shown_in_brief(void *
     tail_close(t);
 }
 
+/* ---- clients that leave --------------------------------------------------------------------------------------------- */
+
+/* The stop of most front ends is to close the connection. */
+static void hang_up(desk *d, const char *policy) {
+    char body[400];
+    snprintf(body, sizeof body,
+             "{'threadId':'t1','runId':'r1','protocolVersion':'1.0','messages':[" SAY(
+                 "u1", "hang") "],'forwardedProps':{%s}}",
+             policy);
+    tail *t = begin(d, "/agui/default", body);
+    until(t, "TEXT_MESSAGE_CONTENT");
+    tail_close(t);
+}
+
+static const char *status(desk *d) {
+    assert_status(d, desk_get(d, "/api/sessions/t1/runs"), 200);
+    return client_field(&d->c, "runs.0.status");
+}
+
+static void test_serve_agui_again__a_run_can_end_with_its_client(void **state) {
+    desk *d = *state;
+    hang_up(d, "'on_disconnect':'cancel'");
+    desk_settle(d, "t1");
+    assert_string_equal(status(d), "cancelled");
+    assert_non_null(strstr(run(d, "r2", SAY("u2", "hi"), NULL), "RUN_FINISHED"));
+}
+
+/* Nobody else can be sure that it did not: so much is done here that it would have been. */
+static void test_serve_agui_again__by_default_it_goes_on(void **state) {
+    desk *d = *state;
+    hang_up(d, "'on_disconnect':'continue'");
+    for (int i = 0; i < 20; i++) assert_string_equal(status(d), "running");
+    assert_status(d, desk_post(d, input("t1", "r2", SAY("u2", "hi"), NULL), "/agui/default"), 409);
+    assert_status(d,
+                  desk_post(d,
+                            "{'threadId':'t1','runId':'r3','messages':[],'forwardedProps':"
+                            "{'on_disconnect':'stop'}}",
+                            "/agui/default"),
+                  400);
+}
+
+/* It is the server that goes away here: the run is parked as any other. */
+static void test_serve_agui_again__a_server_that_stops_cancels_nothing(void **state) {
+    desk *d = *state;
+    tail *t = begin(d, "/agui/default",
+                    "{'threadId':'t1','runId':'r1','messages':[" SAY(
+                        "u1", "hang") "],'forwardedProps':{'on_disconnect':'cancel'}}");
+    until(t, "TEXT_MESSAGE_CONTENT");
+    desk_stop(d);
+    tail_close(t);
+    desk_start(d);
+    assert_status(d, desk_get(d, "/api/sessions/t1/events?limit=1000"), 200);
+    assert_null(strstr(hob_buf_z(&d->c.body), "\"cancelled\""));
+}
+
 int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_agui_again__##name, setup, desk_teardown)
     const struct CMUnitTest tests[] = {
         T(the_id_of_a_run_is_used_once),        T(a_run_that_was_refused_can_be_tried_again),
         T(an_answer_sent_again_starts_nothing), T(changed_arguments_are_not_passed_over),
         T(a_state_that_is_no_object_is_told),   T(a_large_conversation_is_shown_in_brief),
+        T(a_run_can_end_with_its_client),       T(by_default_it_goes_on),
+        T(a_server_that_stops_cancels_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

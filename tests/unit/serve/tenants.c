@@ -107,6 +107,32 @@ static void test_serve_tenants__a_session_of_another_is_404_on_every_route(void 
     assert_string_equal(client_field(&d->c, "last_seq"), "1");
 }
 
+static bool is_open(const hob_route *r) {
+    return !strcmp(r->path, "/") || !strcmp(r->path, "/healthz") || !strcmp(r->path, "/readyz");
+}
+
+/* SEC-50: of the server's own table. What nobody thought of needs a token, too. */
+static void test_serve_tenants__three_routes_need_no_token(void **state) {
+    desk *d = *state;
+    size_t n, open = 0;
+    const hob_route *routes = hob_routes(&n);
+    desk_session(d, "one");
+    for (size_t i = 0; i < n; i++) {
+        const hob_route *r = &routes[i];
+        bool get = !strcmp(r->method, "GET") || !strcmp(r->method, "DELETE");
+        char path[400];
+        fill_in(path, sizeof path, r->path, "one");
+        d->c.token = NULL;
+        int status = client_call(&d->c, r->method, path, get ? NULL : body_for(r->path));
+        if (status != (is_open(r) ? 200 : 401)) fail_msg("%s %s: %d", r->method, path, status);
+        open += is_open(r);
+        d->c.token = "0000000000000000000000000nobodys";
+        status = client_call(&d->c, r->method, path, get ? NULL : body_for(r->path));
+        if (!is_open(r) && status != 401) fail_msg("%s %s: %d", r->method, path, status);
+    }
+    assert_int_equal(open, 3);
+}
+
 /* The answer to a stranger says nothing that the answer to an id of nobody does not say. */
 static void test_serve_tenants__the_answer_does_not_tell_that_it_exists(void **state) {
     desk *d = *state;
@@ -177,6 +203,25 @@ static void test_serve_tenants__who_may_run_may_not_approve(void **state) {
 /* ---- names ----------------------------------------------------------------------------------------------------------- */
 
 /* Each has its own "one": the second is told nothing of the first. */
+/* What is to be remembered is said; until there are rules, that is nothing. */
+static void test_serve_tenants__a_yes_is_for_once(void **state) {
+    desk *d = *state;
+    char call[64];
+    desk_session(d, "s");
+    desk_prompt(d, "s", "write it");
+    do assert_int_equal(desk_get(d, "/api/sessions/s/approvals"), 200);
+    while (!client_field(&d->c, "approvals.0.call")[0]);
+    snprintf(call, sizeof call, "%s", client_field(&d->c, "approvals.0.call"));
+    assert_int_equal(desk_post(d, "{'approved':true,'remember':'session'}",
+                               "/api/sessions/s/approvals/%s", call),
+                     400);
+    assert_string_equal(client_field(&d->c, "error.message"),
+                        "remember can be: once; an approval for longer is not possible yet");
+    assert_int_equal(
+        desk_post(d, "{'approved':true,'remember':'once'}", "/api/sessions/s/approvals/%s", call),
+        204);
+}
+
 static void test_serve_tenants__each_has_names_of_its_own(void **state) {
     desk *d = *state;
     static const char *const who[] = {OWN, OTHER, NEIGHBOUR};
@@ -257,10 +302,12 @@ static void test_serve_tenants__the_secret_is_made_once_for_its_owner(void **sta
 int main(void) {
     const struct CMUnitTest tests[] = {
         T(a_session_of_another_is_404_on_every_route),
+        T(three_routes_need_no_token),
         T(the_answer_does_not_tell_that_it_exists),
         T(lists_hold_ones_own_only),
         T(live_lists_hold_ones_own_only),
         T(who_may_run_may_not_approve),
+        T(a_yes_is_for_once),
         T(each_has_names_of_its_own),
         T(nobody_gets_a_name_of_another),
         T(prefixes_of_the_server_are_its_own),
