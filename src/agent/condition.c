@@ -3,6 +3,8 @@
  */
 #include "agent/value.h"
 
+#include "base/json_equal.h"
+
 typedef struct condition {
     hob_str key, value; /* value: JSON text; "" = is there something? */
     bool negated;
@@ -56,34 +58,6 @@ static bool is_something(const hob_json *v) {
     return false;
 }
 
-static bool same_members(const hob_json *a, const hob_json *b);
-
-/* By value: the spelling of a number or a string does not matter, nor the order of an object's members. */
-static bool same(const hob_json *a, const hob_json *b) {
-    if (!a || !b || hob_json_type_of(a) != hob_json_type_of(b)) return false;
-    switch (hob_json_type_of(a)) {
-    case HOB_JSON_NULL: return true;
-    case HOB_JSON_BOOL: return hob_json_bool(a) == hob_json_bool(b);
-    case HOB_JSON_NUMBER:
-        return hob_str_eq(hob_json_raw(a), hob_json_raw(b)) ||
-               hob_json_double(a) == hob_json_double(b);
-    case HOB_JSON_STRING: return hob_str_eq(hob_json_str(a), hob_json_str(b));
-    case HOB_JSON_ARRAY:
-    case HOB_JSON_OBJECT: return hob_json_count(a) == hob_json_count(b) && same_members(a, b);
-    }
-    return false;
-}
-
-static bool same_members(const hob_json *a, const hob_json *b) {
-    bool object = hob_json_is(a, HOB_JSON_OBJECT);
-    const hob_json *y = hob_json_first(b);
-    for (const hob_json *x = hob_json_first(a); x; x = hob_json_next(x)) {
-        if (!same(x, object ? hob_json_get_n(b, hob_json_key(x)) : y)) return false;
-        if (!object) y = hob_json_next(y);
-    }
-    return true;
-}
-
 bool hob_condition_holds(hob_str text, const hob_state *state) {
     condition c;
     hob_str value;
@@ -92,7 +66,7 @@ bool hob_condition_holds(hob_str text, const hob_state *state) {
     hob_arena *a = hob_arena_create(0);
     if (hob_state_find(state, c.key, &value)) (void)hob_json_parse(a, value, NULL, &is, NULL);
     if (c.value.n) (void)hob_json_parse(a, c.value, NULL, &wanted, NULL);
-    bool holds = c.value.n ? same(is, wanted) : is_something(is);
+    bool holds = c.value.n ? hob_json_equal(is, wanted) : is_something(is);
     hob_arena_destroy(a);
     return holds != c.negated;
 }

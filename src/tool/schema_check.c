@@ -6,11 +6,11 @@
  *     path is missing; limit must be an integer, not a string; unknown argument "pth" (did you mean
  *     "path"?)
  */
+#include "base/json_equal.h"
 #include "tool/schema_node.h"
 
 #include <math.h>
 
-#define MAX_EQUAL_DEPTH 128
 #define MAX_WORDS 500 /* then the message is full and only the verdict counts */
 #define MAX_RAW 200   /* of a constant in a message */
 
@@ -96,48 +96,6 @@ static bool is_integer(const hob_json *v) {
     return hob_json_is(v, HOB_JSON_NUMBER) && isfinite(d) && d == trunc(d);
 }
 
-/* Exact where both are 64-bit integers. */
-static int compare_numbers(const hob_json *a, const hob_json *b) {
-    int64_t i, j;
-    if (hob_json_int(a, &i) == HOB_OK && hob_json_int(b, &j) == HOB_OK) return (i > j) - (i < j);
-    double x = hob_json_double(a), y = hob_json_double(b);
-    return (x > y) - (x < y);
-}
-
-static bool equal(const hob_json *a, const hob_json *b, int depth);
-
-static bool equal_arrays(const hob_json *a, const hob_json *b, int depth) {
-    const hob_json *x = hob_json_first(a), *y = hob_json_first(b);
-    for (; x && y; x = hob_json_next(x), y = hob_json_next(y))
-        if (!equal(x, y, depth)) return false;
-    return !x && !y;
-}
-
-/* Every member of a is in b; of several with one name the last counts. */
-static bool contains_members(const hob_json *a, const hob_json *b, int depth) {
-    for (const hob_json *m = hob_json_first(a); m; m = hob_json_next(m)) {
-        const hob_json *last = hob_json_get_n(a, hob_json_key(m));
-        const hob_json *other = hob_json_get_n(b, hob_json_key(m));
-        if (!other || !equal(last, other, depth)) return false;
-    }
-    return true;
-}
-
-static bool equal(const hob_json *a, const hob_json *b, int depth) {
-    hob_json_type type = hob_json_type_of(a);
-    if (type != hob_json_type_of(b) || depth > MAX_EQUAL_DEPTH) return false;
-    switch (type) {
-    case HOB_JSON_NULL: return true;
-    case HOB_JSON_BOOL: return hob_json_bool(a) == hob_json_bool(b);
-    case HOB_JSON_NUMBER: return compare_numbers(a, b) == 0;
-    case HOB_JSON_STRING: return hob_str_eq(hob_json_str(a), hob_json_str(b));
-    case HOB_JSON_ARRAY: return equal_arrays(a, b, depth + 1);
-    case HOB_JSON_OBJECT:
-        return contains_members(a, b, depth + 1) && contains_members(b, a, depth + 1);
-    }
-    return false;
-}
-
 static int64_t characters(hob_str s) {
     int64_t n = 0;
     for (size_t at = 0; at < s.n; n++) hob_utf8_next(s, &at);
@@ -160,22 +118,22 @@ static bool check_type(checker *c, const hob_schema_node *n, const hob_json *v, 
 }
 
 static void check_values(checker *c, const hob_schema_node *n, const hob_json *v, const step *at) {
-    if (n->constant && !equal(n->constant, v, 0) && problem(c, at)) {
+    if (n->constant && !hob_json_equal(n->constant, v) && problem(c, at)) {
         hob_buf_addz(c->problems, "must be ");
         write_raw(c->problems, n->constant);
     }
     if (!n->values) return;
     for (const hob_json *m = hob_json_first(n->values); m; m = hob_json_next(m))
-        if (equal(m, v, 0)) return;
+        if (hob_json_equal(m, v)) return;
     if (!problem(c, at)) return;
     hob_buf_addz(c->problems, "must be one of ");
     write_raw(c->problems, n->values);
 }
 
 static void check_number(checker *c, const hob_schema_node *n, const hob_json *v, const step *at) {
-    if (n->minimum && compare_numbers(v, n->minimum) < 0 && problem(c, at))
+    if (n->minimum && hob_json_compare_numbers(v, n->minimum) < 0 && problem(c, at))
         hob_buf_addf(c->problems, "must be at least %.*s", HOB_FMT(hob_json_raw(n->minimum)));
-    if (n->maximum && compare_numbers(v, n->maximum) > 0 && problem(c, at))
+    if (n->maximum && hob_json_compare_numbers(v, n->maximum) > 0 && problem(c, at))
         hob_buf_addf(c->problems, "must be at most %.*s", HOB_FMT(hob_json_raw(n->maximum)));
 }
 

@@ -146,6 +146,17 @@ static void test_tool_schema__values(void **state) {
     CHECK(rows);
 }
 
+/* What a model sends has as many members as it likes. */
+static void test_tool_schema__a_value_of_many_members(void **state) {
+    hob_buf value;
+    (void)state;
+    hob_buf_init(&value, 16 << 20);
+    for (int i = 0; i < 300000; i++) hob_buf_addf(&value, "%c\"a\":1", i ? ',' : '{');
+    hob_buf_addc(&value, '}');
+    check_row(&(row){"{\"const\":{\"a\":1}}", hob_buf_z(&value), ""});
+    hob_buf_finish(&value);
+}
+
 static void test_tool_schema__choices(void **state) {
     static const char either[] = "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"integer\"}]}";
     static const char one[] = "{\"oneOf\":[{\"type\":\"integer\"},{\"minimum\":5}]}";
@@ -271,6 +282,7 @@ int main(void) {
         cmocka_unit_test(test_tool_schema__numbers),
         cmocka_unit_test(test_tool_schema__sizes),
         cmocka_unit_test(test_tool_schema__values),
+        cmocka_unit_test(test_tool_schema__a_value_of_many_members),
         cmocka_unit_test(test_tool_schema__choices),
         cmocka_unit_test(test_tool_schema__words_are_no_rules),
         cmocka_unit_test(test_tool_schema__a_long_list_of_problems_is_cut),
