@@ -51,7 +51,7 @@ static int make_file(const char *file, char *text, hob_error *err) {
 
 int hob_secret_get(const char *file, char *text, size_t cap, hob_error *err) {
     for (int i = 0; i < 2; i++) {
-        int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd >= 0) {
             int r = from_file(fd, file, text, cap, err);
             close(fd);

@@ -335,7 +335,7 @@ static int read_file(int fd, const char *file, hob_buf *out, hob_error *err) {
 int hob_callers_load(hob_callers *c, const char *file, hob_error *err) {
     hob_buf text;
     hob_error why;
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a pipe waits for nobody */
     if (fd < 0) return hob_fail_errno(err, HOB_ECONFIG, "the token file %s cannot be read", file);
     hob_buf_init(&text, HOB_TOKEN_FILE_MAX + 65536);
     int r = read_file(fd, file, &text, err);

@@ -158,6 +158,21 @@ static void test_serve_callers__a_file_that_others_read_is_refused(void **state)
     hob_test_folder_remove(&f);
 }
 
+/* Whoever waited for its other end would take no signal any more. */
+static void test_serve_callers__a_pipe_is_no_file(void **state) {
+    (void)state;
+    hob_test_folder f;
+    hob_error err;
+    hob_test_folder_make(&f);
+    const char *path = hob_test_path(&f, "tokens.json");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    hob_callers *c = hob_callers_create(HOB_STR("ask"));
+    assert_int_equal(hob_callers_load(c, path, &err), HOB_ECONFIG);
+    assert_non_null(strstr(err.message, "is not a file"));
+    hob_callers_destroy(c);
+    hob_test_folder_remove(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serve_callers__a_row_says_who_asks),
@@ -166,6 +181,7 @@ int main(void) {
         cmocka_unit_test(test_serve_callers__quotas_outlive_a_reload),
         cmocka_unit_test(test_serve_callers__a_rate_is_a_bucket_that_fills),
         cmocka_unit_test(test_serve_callers__a_file_that_others_read_is_refused),
+        cmocka_unit_test(test_serve_callers__a_pipe_is_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
