@@ -28,7 +28,7 @@ static const hob_opt table[] = {
     {0, "listen", HOB_OPT_TEXT, AT(listen), "ADDRESS:PORT",
      "default 127.0.0.1:4042; port 0: any free one; unix:PATH"},
     {0, "token-file", HOB_OPT_TEXT, AT(token_file), "FILE",
-     "who may call, and what (docs/http.md)"},
+     "who may call, and what; else HOB_SERVER_TOKEN, or a token that is made"},
     {0, "allow-host", HOB_OPT_LIST, AT(hosts), "NAME[:PORT]", "a further name in Host, of a proxy"},
     {0, "allow-origin", HOB_OPT_LIST, AT(origins), "ORIGIN", "pages of that site may call"},
     {0, "insecure", HOB_OPT_FLAG, AT(insecure), NULL,

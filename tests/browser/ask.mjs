@@ -49,7 +49,7 @@ export const ask = {
     assert.equal(await page.locator('.approval kbd').first().isVisible(), false, 'in the field it would be typed');
     await page.press('textarea', 'Escape');
     await page.waitForFunction(() => document.activeElement.dataset.answer === 'allow');
-    assert.equal(await page.locator('.approval kbd').first().isVisible(), true);
+    await page.locator('.approval kbd').first().waitFor({state: 'visible'});
     await page.keyboard.press('x');
     await has(page, 'Then I do not look.');
     await done(page);

@@ -6,7 +6,7 @@ function whereTokensAre() {
   if (first.nodeType === Node.COMMENT_NODE && first.data === ' tokens: file ')
     return h('p', 'This server knows its callers by a token file. Use the token that you were given; whoever runs the server can look it up in, or add it to, the file named by ', h('code', '--token-file'), '.');
   return h('p', 'Its first start showed the address of this page with the token in it. The token also stands in the file ', h('code', 'server-token'),
-    ' of hob’s state folder; where ', h('code', 'HOB_SERVER_TOKEN'), ' or ', h('code', 'server.token'), ' of the configuration is set, that is the token.');
+    ' of hob’s state folder, usually ', h('code', '~/.local/state/hob'), ' (each start says where); where ', h('code', 'HOB_SERVER_TOKEN'), ' or ', h('code', 'server.token'), ' of the configuration is set, that is the token.');
 }
 
 function signInPage(message, open) {
