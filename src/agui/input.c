@@ -6,6 +6,9 @@
 #include "agui/shape.h"
 
 #define INPUT_MAX ((size_t)32 << 20)
+/* Values are larger than their text, the more so the shorter they are: a server reads several inputs at once, and each may
+ * be nothing but digits and commas. */
+#define VALUES_MAX ((size_t)192 << 20)
 enum { MESSAGES_MAX = 100000, RESUME_MAX = 4096 };
 
 struct hob_agui_input {
@@ -133,7 +136,7 @@ static int parse(hob_agui_input *in, hob_str body, hob_error *err) {
 
 int hob_agui_input_parse(hob_str body, hob_agui_input **out, hob_error *err) {
     hob_agui_input *in = HOB_NEW(hob_agui_input);
-    in->arena = hob_arena_create(INPUT_MAX * 32);
+    in->arena = hob_arena_create(VALUES_MAX);
     hob_buf_init(&in->clean, INPUT_MAX * 2); /* characters may get longer when written anew */
     int rc = parse(in, body, err);
     if (rc < 0)

@@ -37,7 +37,7 @@ static int create(const hob_agui_sink *sink, hob_str thread, bool named, hob_agu
     hob_buf_init(&s->usage, 1 << 20);
     s->state_max = HOB_AGUI_FRAME_MAX;
     hob_buf_addz(&s->state, "{}");
-    s->scratch = hob_arena_create(HOB_AGUI_FRAME_MAX * 40);
+    s->scratch = hob_arena_create(HOB_AGUI_FRAME_MAX * 16);
     s->items = hob_map_create();
     s->subagents = hob_map_create();
     s->activities = hob_map_create();

@@ -195,6 +195,25 @@ static void test_agui_input__half_a_character_does_not_travel_on(void **state) {
     hob_agui_input_destroy(in);
 }
 
+/* A text of many small values takes many times its size: that is refused long before the machine is full of it. */
+static void test_agui_input__values_have_a_ceiling_beside_the_text(void **state) {
+    (void)state;
+    hob_agui_input *in;
+    hob_buf json;
+    hob_buf_init(&json, 32 << 20);
+    hob_buf_addz(&json, "{\"threadId\":\"t\",\"runId\":\"r\",\"messages\":[],\"state\":[0");
+    for (int i = 0; i < 2500000; i++) hob_buf_addz(&json, ",0");
+    hob_buf_addz(&json, "]}");
+    assert_int_equal(hob_agui_input_parse(hob_buf_str(&json), &in, &err), HOB_ETOOBIG);
+    hob_buf_reset(&json);
+    hob_buf_addz(&json, "{\"threadId\":\"t\",\"runId\":\"r\",\"messages\":[],\"state\":\"");
+    for (int i = 0; i < 15000000; i++) hob_buf_addz(&json, "\\n");
+    hob_buf_addz(&json, "\"}");
+    assert_ok(hob_agui_input_parse(hob_buf_str(&json), &in, &err), err);
+    hob_agui_input_destroy(in);
+    hob_buf_finish(&json);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_agui_input__what_it_says),
@@ -205,6 +224,7 @@ int main(void) {
         cmocka_unit_test(test_agui_input__versions),
         cmocka_unit_test(test_agui_input__null_is_absent_for_older_clients),
         cmocka_unit_test(test_agui_input__half_a_character_does_not_travel_on),
+        cmocka_unit_test(test_agui_input__values_have_a_ceiling_beside_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
