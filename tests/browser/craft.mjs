@@ -115,10 +115,10 @@ export const craft = {
     await page.click('.to-end');
     await has(page, 'line 60');
     await page.waitForFunction(() => { const s = document.querySelector('.scroll'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2; });
-    assert.equal(await page.isVisible('.to-end'), false);
+    await page.waitForSelector('.to-end', {state: 'hidden'});
     await done(page);
+    await page.waitForFunction(() => !document.querySelector('.growing'));
     assert.ok((await far()) < 2, 'and it follows to the end');
-    assert.equal(await page.locator('.growing').count(), 0);
     await page.context().close();
   },
   async a_question_out_of_view_is_not_answered_by_a_key() {
@@ -276,6 +276,38 @@ export const craft = {
       const [text, field] = await page.evaluate(() => ['.answer > .md', '.compose'].map((what) => document.querySelector(what).getBoundingClientRect()).map((r) => [Math.round(r.left), Math.round(r.right)]));
       if (width > 760) assert.deepEqual(text, field, `${width}`);
     }
+    await page.context().close();
+  },
+  async what_is_typed_stays_with_its_session() {
+    const page = await open();
+    await say(page, 'a first session');
+    await done(page);
+    const first = page.url();
+    await page.fill('textarea', 'half a sentence');
+    await page.setInputFiles('input[type=file]', [{name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('text of a')}]);
+    await page.waitForSelector('.chip');
+    await page.click('text=New session');
+    await page.waitForSelector('.settings:visible');
+    assert.equal(await page.inputValue('textarea'), '');
+    assert.equal(await page.locator('.chip').count(), 0);
+    await page.fill('textarea', 'for the new one');
+    await page.goto(first);
+    await page.waitForFunction(() => document.querySelector('textarea').value === 'half a sentence');
+    assert.equal(await page.locator('.chip').count(), 1);
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector('textarea')?.value === 'half a sentence');
+    await page.click('text=New session');
+    await page.waitForFunction(() => document.querySelector('textarea').value === 'for the new one');
+    await page.press('textarea', 'Enter');
+    await done(page);
+    assert.equal(await page.inputValue('textarea'), '', 'what was sent is gone');
+    assert.deepEqual(await page.evaluate(() => Object.values(sessionStorage).filter((v) => /half|new one/.test(v))), ['half a sentence']);
+    await page.click('text=New session');
+    await page.waitForSelector('.settings:visible');
+    assert.equal(await page.inputValue('textarea'), '');
+    await page.click('[aria-label="Sign out"]');
+    await page.waitForSelector('.signin');
+    assert.equal(await page.evaluate(() => sessionStorage.length), 0, 'nothing is left to the next one');
     await page.context().close();
   },
 };

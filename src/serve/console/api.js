@@ -27,7 +27,7 @@ const token = {
   },
   forget() {
     this.value = null;
-    sessionStorage.removeItem('hob.token');
+    sessionStorage.clear(); // drafts as well
     localStorage.removeItem('hob.token');
   },
 };

@@ -25,7 +25,7 @@ class App {
       themeButton.setAttribute('aria-label', name);
     });
     this.side = h('nav.side', {id: 'side', 'aria-label': 'Sessions'}, h('div.brand', h('strong', logo(), 'hob'), h('div.row',
-      iconButton('keys', 'Keys (?)', showKeys), themeButton, iconButton('out', 'Sign out', () => this.signOut()))),
+      iconButton('keys', 'Keys (?)', showKeys, {class: 'icon not-phone'}), themeButton, iconButton('out', 'Sign out', () => this.signOut()))),
     h('button.fresh.needs-run', {type: 'button', title: 'New session (N)', onclick: () => this.fresh()}, icon('plus'), 'New session'), listBox);
     this.crumb = h('a.crumb', {hidden: true}, icon('up'), 'caller');
     this.title = h('h1', 'hob');
@@ -114,12 +114,12 @@ class App {
     if (!id || id !== this.id || !this.target) this.open(id);
     else this.goTo();
   }
-  open(id) {
+  open(id, along = false) {
     if (this.stream) this.stream.stop();
     clearTimeout(this.childTimer);
     Object.assign(this, {stream: null, row: null, id, events: [], firstSeq: 1, gone: null, connection: '', childTimer: null, conversation: new Conversation(), commandList: null});
     this.chat.clear();
-    this.composer.edit(null);
+    this.composer.switchTo(id, along);
     this.list.select(id);
     this.earlier.hidden = true;
     document.body.classList.toggle('no-session', !id);

@@ -8,7 +8,10 @@ class Chat {
     this.scroller = node.closest('.scroll');
     this.scroller.addEventListener('scroll', () => this.noteScroll(), {passive: true});
     node.addEventListener('click', (event) => { if (event.target.closest('summary')) this.hold(); });
-    const grown = new ResizeObserver(() => this.follow()); // pictures that come, cards that open
+    const grown = new ResizeObserver(() => { // pictures that come, cards that open; what goes moves the view, and nobody scrolled
+      this.follow();
+      this.top = this.scroller.scrollTop;
+    });
     grown.observe(node);
     grown.observe(this.scroller);
     this.clear();

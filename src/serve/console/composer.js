@@ -5,6 +5,8 @@ class Composer {
     this.act = act;
     this.node = node;
     this.files = [];
+    this.attached = new Map(); // session -> files
+    this.of = '';
     this.box = h('textarea', {rows: 1, 'aria-label': 'Message', 'aria-autocomplete': 'list', 'aria-controls': 'suggest', placeholder: 'What shall hob do?',
       oninput: () => this.typed(), onkeydown: (e) => this.keys(e), onpaste: (e) => this.take(e.clipboardData, e)});
     this.chips = h('div.chips', {'aria-label': 'Attached', role: 'group'});
@@ -41,6 +43,27 @@ class Composer {
   fit() {
     this.box.style.height = 'auto';
     this.box.style.height = `${Math.min(this.box.scrollHeight, 260)}px`;
+    this.keepDraft();
+  }
+  // What is typed stays with its session, also over a reload; what is attached as long as the page lives.
+  keepDraft() {
+    try {
+      if (this.box.value) sessionStorage.setItem(`hob.draft.${this.of}`, this.box.value);
+      else sessionStorage.removeItem(`hob.draft.${this.of}`);
+    } catch { /* more than a browser keeps: it stays in the field */ }
+  }
+  // To another session. Words for the one that was just made go with it.
+  switchTo(id, along) {
+    if (along) sessionStorage.removeItem(`hob.draft.${this.of}`);
+    else this.attached.set(this.of, this.files);
+    this.of = id || '';
+    if (!along) {
+      this.box.value = sessionStorage.getItem(`hob.draft.${this.of}`) || '';
+      this.files = this.attached.get(this.of) || [];
+    }
+    this.edit(null);
+    this.drawChips();
+    this.fit();
   }
   state({running, stopping, paused, asking, mayRun = true}) {
     this.running = Boolean(running);

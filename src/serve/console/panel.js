@@ -69,7 +69,7 @@ Panel.prototype.views = {
   agents(body, c, anew) {
     const children = [...c.children.values()].reverse();
     const flow = c.items.filter((item) => item.kind === 'flow').pop();
-    if (!children.length && flow) return this.put(anew ? null : `f${c.lastSeq}`, h('h3', 'Agents of the workflow'), h('div.flow', flowView(flow)));
+    if (!children.length && flow) return this.put(anew ? null : `f${c.lastSeq}`, h('h2', 'Agents of the workflow'), h('div.flow', flowView(flow)));
     if (!children.length) return this.put('a0', emptyView('people', 'No sub-agents.', 'When hob hands work to others, each is shown here while it works, and can be stopped.'));
     return this.put(anew ? null : `a${JSON.stringify(children.map((x) => [x.child, x.status, x.asks, x.live]))}`, h('ul.children', children.map((child) => h('li',
       h('div.row', labelled(child.agent), child.background && h('span.hint', 'in the background')), h('p', cut(child.prompt || '', 300)), childStrip(child, this.act)))));
@@ -103,12 +103,12 @@ function stateView(state, touched, quiet) {
   const scopes = [['This session', (k) => !/^(app|user):/.test(k)], ['user: all sessions of this user', (k) => k.startsWith('user:')], ['app: all sessions', (k) => k.startsWith('app:')]];
   return scopes.map(([title, test]) => {
     const own = keys.filter(test).sort();
-    return own.length > 0 && [h('h3', title), h('dl.state', own.map((key) => [h('dt', key, touched.has(key) && h('span.badge.live', 'changed')), h('dd', valueView(state[key]))]))];
+    return own.length > 0 && [h('h2', title), h('dl.state', own.map((key) => [h('dt', key, touched.has(key) && h('span.badge.live', 'changed')), h('dd', valueView(state[key]))]))];
   });
 }
 
 function artifactList(rows, act) {
-  return rows.length > 0 && [h('h3', 'Artifacts'), h('table.numbers', h('tbody', rows.map((a) => h('tr', h('th', {scope: 'row'}, a.name), h('td', `version ${a.version}`), h('td', bytesOf(a.size)),
+  return rows.length > 0 && [h('h2', 'Artifacts'), h('table.numbers', h('tbody', rows.map((a) => h('tr', h('th', {scope: 'row'}, a.name), h('td', `version ${a.version}`), h('td', bytesOf(a.size)),
     h('td', h('button.small', {type: 'button', onclick: () => act.download(a)}, icon('down'), 'Save'))))))];
 }
 
@@ -154,11 +154,11 @@ function sessionView(c, act) {
   const window = act.windowOf(s.model);
   return [c.partial && h('p.hint', 'Only the newer part of this session is loaded: numbers are of that part. Scroll up for more.'), h('div.tiles', h('div', h('b', count(tokensOf(u))), h('span', 'tokens')), h('div', h('b', tokensOf(u) ? money(c.cost) || '–' : '$0.00'), h('span', c.cost === null ? 'price not known' : 'cost')),
     h('div', h('b', count(c.runs.size)), h('span', c.runs.size === 1 ? 'run' : 'runs'))),
-  c.context > 0 && window > 0 && [h('h3', 'Context'), h('meter', {min: 0, max: window, high: window * 0.8, value: c.context, 'aria-label': 'Context used'}), h('p.hint', `${count(c.context)} of ${count(window)} tokens in the last request`)],
-  h('h3', 'Tokens'), h('table.numbers', h('tbody', rows.filter(([, n]) => n).map(([name, n]) => line(name, n.toLocaleString('en'))))),
-  h('h3', 'Settings'), h('table.numbers', h('tbody', line('Model', act.may('run') ? act.modelSelect(s.model) : s.model), line('Thinking', act.may('run') ? act.thinkingSelect(s.thinking) : s.thinking || 'default'),
+  c.context > 0 && window > 0 && [h('h2', 'Context'), h('meter', {min: 0, max: window, high: window * 0.8, value: c.context, 'aria-label': 'Context used'}), h('p.hint', `${count(c.context)} of ${count(window)} tokens in the last request`)],
+  h('h2', 'Tokens'), h('table.numbers', h('tbody', rows.filter(([, n]) => n).map(([name, n]) => line(name, n.toLocaleString('en'))))),
+  h('h2', 'Settings'), h('table.numbers', h('tbody', line('Model', act.may('run') ? act.modelSelect(s.model) : s.model), line('Thinking', act.may('run') ? act.thinkingSelect(s.thinking) : s.thinking || 'default'),
     s.mode && line('Permissions', act.may('run') && modesUpTo(act.mostMode()).includes(s.mode) ? act.modeSelect(s.mode) : s.mode),
     [['Agent', s.agent], ['Folder', s.cwd], ['Id', act.session()]].filter(([, v]) => v).map(([k, v]) => line(k, v)))),
-  runs.length > 0 && [h('h3', 'Runs'), h('table.numbers.runs', h('tbody', runs.map((r) => h('tr', h('th', {scope: 'row'}, cut(wordsOf(r.content) || r.origin || 'run', 40)),
+  runs.length > 0 && [h('h2', 'Runs'), h('table.numbers.runs', h('tbody', runs.map((r) => h('tr', h('th', {scope: 'row'}, cut(wordsOf(r.content) || r.origin || 'run', 40)),
     h('td', {title: r.duration !== undefined && took(r)}, r.duration !== undefined ? duration(r.inAll || r.duration) : r.status), h('td', `${count(tokensOf(r.usage))} tokens`), h('td', money(r.cost) || '')))))]];
 }

@@ -43,19 +43,19 @@ Object.assign(App.prototype, {
     if (!this.id) {
       const made = await api.post('/api/sessions', this.form.values());
       history.pushState(null, '', `#/s/${encodeURIComponent(made.id)}`);
-      this.open(made.id);
       this.madeHere = made.id; // all of it is news
+      this.open(made.id, true);
     }
     if (changes) await api.post(this.path('/move'), {entry: changes.parent});
+    this.chat.toEnd(); // the answer may be here before we are told that it was asked for
     // Between what is shown here and now a run may have begun or ended: the server does what fits.
     await api.post(this.path('/prompt'), {content, when_busy: how === 'steer' ? 'steer' : 'enqueue'}, {'idempotency-key': someKey()});
-    this.chat.toEnd();
   },
   // A run that failed: back to before it, and the same words again.
   async again(item) {
     await api.post(this.path('/rewind'), {run: item.run});
-    await api.post(this.path('/prompt'), {content: item.content});
     this.chat.toEnd();
+    await api.post(this.path('/prompt'), {content: item.content});
   },
   async stop() {
     if (!this.conversation.running || !this.act.may('run')) return;
