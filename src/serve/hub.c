@@ -221,7 +221,8 @@ int hob_hub_open(hob_hub *h, const hob_caller *c, hob_str id, hob_room **out, ho
     return rc;
 }
 
-/* A wished id is taken from the beginning, so that nobody else opens it in between. */
+/* A wished id is taken from the beginning, so that nobody else opens it in between. Who wishes for one that is being made
+ * waits until it is: then it is stored, and whoever made it is known. */
 static int reserve(hob_hub *h, const hob_caller *c, const char *id, hob_room **out,
                    hob_error *err) {
     hob_str name = hob_str_z(id);
@@ -229,9 +230,9 @@ static int reserve(hob_hub *h, const hob_caller *c, const char *id, hob_room **o
         return hob_fail(err, HOB_EINVAL, 0,
                         "an id has 1 to 128 letters, digits, dots, underscores or hyphens");
     pthread_mutex_lock(&h->lock);
+    bool there = settle_room(h, name) != NULL;
     int rc = check_admission(h, err);
-    if (rc >= 0 && hob_map_get(h->rooms, name))
-        rc = hob_fail(err, HOB_EEXIST, 0, "there is a session %s already", id);
+    if (rc >= 0 && there) rc = hob_fail(err, HOB_EEXIST, 0, "there is a session %s already", id);
     if (rc >= 0) *out = add_room(h, name, c->tenant, c->principal);
     pthread_mutex_unlock(&h->lock);
     return rc;
