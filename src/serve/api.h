@@ -122,6 +122,7 @@ void hob_api_agents(hob_web_request *r);
 void hob_api_artifacts(hob_web_request *r);
 void hob_api_artifact(hob_web_request *r);
 void hob_api_artifact_save(hob_web_request *r);
+void hob_api_artifact_delete(hob_web_request *r);
 /* ---- agui.c --------------------------------------------------------------------------------------------------------- */
 void hob_agui_route_run(hob_web_request *r);
 void hob_agui_route_connect(hob_web_request *r);

@@ -1,5 +1,5 @@
 /*
- * api_artifacts.c - artifacts of a session: list, read, save.
+ * api_artifacts.c - artifacts of a session: list, read, save, delete.
  *
  * Saving never overwrites: each PUT is a new version, and the answer names it. So there is nothing for preconditions
  * to guard; a client that sends one expects something else, and is told.
@@ -87,8 +87,8 @@ void hob_api_artifact(hob_web_request *r) {
 static bool is_unconditional(hob_web_request *r) {
     if (!hob_web_header(r, "if-match").p && !hob_web_header(r, "if-none-match").p) return true;
     hob_web_fail(r, 400, "bad_request",
-                 "a PUT never overwrites an artifact but makes its next version: send it without "
-                 "If-Match and If-None-Match");
+                 "a PUT never overwrites an artifact but makes its next version, and a DELETE is "
+                 "about all of them: send it without If-Match and If-None-Match");
     return false;
 }
 
@@ -119,10 +119,30 @@ void hob_api_artifact_save(hob_web_request *r) {
     item.mime = type.n ? hob_api_z(r, type) : NULL;
     hob_room *room = hob_api_open(r);
     if (!room) return;
-    int rc = hob_session_artifact_save(hob_room_session(room), &item, &version, &err);
+    int rc = hob_caller_take(hob_web_caller(r), HOB_QUOTA_ARTIFACTS, (int64_t)item.bytes.n, &err);
+    bool taken = rc >= 0;
+    if (taken) rc = hob_session_artifact_save(hob_room_session(room), &item, &version, &err);
     hob_hub_leave(room);
+    if (taken && rc < 0)
+        hob_caller_give(hob_web_caller(r), HOB_QUOTA_ARTIFACTS, (int64_t)item.bytes.n);
     if (rc < 0)
         hob_web_fail_hob(r, rc, &err);
     else
         answer_version(r, &item, version);
+}
+
+/* ---- deleting ------------------------------------------------------------------------------------------------------- */
+
+/* The log keeps that it was there, and says that it was deleted; its bytes are gone. */
+void hob_api_artifact_delete(hob_web_request *r) {
+    hob_error err;
+    if (!is_unconditional(r)) return;
+    hob_room *room = hob_api_open(r);
+    if (!room) return;
+    int rc = hob_session_artifact_delete(hob_room_session(room), name_of(r), &err);
+    hob_hub_leave(room);
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        hob_web_answer(r, 204, NULL, HOB_STR_NULL);
 }

@@ -121,9 +121,13 @@ static const struct {
     const char *name;
     int64_t unit;
 } quotas[HOB_QUOTA_COUNT] = {
-    [HOB_QUOTA_SESSIONS] = {"sessions", 1},   [HOB_QUOTA_RUNS] = {"runs", 1},
-    [HOB_QUOTA_STREAMS] = {"streams", 1},     [HOB_QUOTA_TOKENS] = {"tokens", 1},
-    [HOB_QUOTA_COST] = {"cost_usd", 1000000}, [HOB_QUOTA_BUFFER] = {"buffer_mib", 1 << 20},
+    [HOB_QUOTA_SESSIONS] = {"sessions", 1},
+    [HOB_QUOTA_RUNS] = {"runs", 1},
+    [HOB_QUOTA_STREAMS] = {"streams", 1},
+    [HOB_QUOTA_TOKENS] = {"tokens", 1},
+    [HOB_QUOTA_COST] = {"cost_usd", 1000000},
+    [HOB_QUOTA_BUFFER] = {"buffer_mib", 1 << 20},
+    [HOB_QUOTA_ARTIFACTS] = {"artifact_mib", 1 << 20},
 };
 
 const char *hob_quota_name(hob_quota q) {
@@ -145,6 +149,7 @@ static const char *hint(hob_quota q) {
     case HOB_QUOTA_TOKENS:
     case HOB_QUOTA_COST:
     case HOB_QUOTA_BUFFER:
+    case HOB_QUOTA_ARTIFACTS:
     case HOB_QUOTA_COUNT: break;
     }
     return "";

@@ -43,6 +43,7 @@ typedef enum hob_quota {
     HOB_QUOTA_TOKENS,   /* of all runs since the server started */
     HOB_QUOTA_COST,     /* the same, millionths of a dollar */
     HOB_QUOTA_BUFFER, /* bytes that are kept for it: of requests that come in, of answers it did not read */
+    HOB_QUOTA_ARTIFACTS, /* bytes saved as artifacts over HTTP since the server started */
     HOB_QUOTA_COUNT
 } hob_quota;
 

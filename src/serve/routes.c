@@ -349,6 +349,16 @@ static const hob_route routes[] = {
      .gives = "ArtifactVersion",
      .status = 201,
      .max_body = 64u << 20},
+    {.method = "DELETE",
+     .path = "/api/sessions/{id}/artifacts/{name}",
+     .right = HOB_RIGHT_ADMIN,
+     .handle = hob_api_artifact_delete,
+     .tag = "views",
+     .summary =
+         "Remove one, with all its versions; the log says that it was there, and that it was "
+         "removed",
+     .query = "name:string:instead of that in the path, for names with a /",
+     .status = 204},
     {.method = "GET",
      .path = "/api/sessions/{id}/subagents",
      .right = HOB_RIGHT_READ,

@@ -108,7 +108,7 @@ static int read_limit(reading *rd, const hob_json *v, hob_caller *c) {
     if (!place)
         return WRONG(rd,
                      "token '%s': the limit '%.*s' does not exist; there are sessions, runs, "
-                     "streams, per_minute, tokens, cost_usd, buffer_mib",
+                     "streams, per_minute, tokens, cost_usd, buffer_mib, artifact_mib",
                      rd->who, HOB_FMT(hob_str_first(key, 40)));
     if (place == &c->limits[HOB_QUOTA_COST]) return read_cost(rd, v, place);
     if (hob_json_int(v, &n) < 0 || n < 1 || n > INT64_MAX / unit)

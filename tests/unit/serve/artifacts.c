@@ -80,6 +80,67 @@ static void test_serve_artifacts__a_body_over_the_limit_is_refused_before_it_com
     assert_field(d, "error.code", "too_large");
 }
 
+/* ---- deleting ------------------------------------------------------------------------------------------------------ */
+
+static int drop(desk *d, const char *name, const char *headers) {
+    char path[300];
+    snprintf(path, sizeof path, "/api/sessions/one/artifacts/%s", name);
+    return client_call_with(&d->c, "DELETE", path, headers, NULL);
+}
+
+static void test_serve_artifacts__what_is_deleted_stays_so(void **state) {
+    static const char text[] = "Content-Type: text/plain\r\n";
+    desk *d = *state;
+    desk_session(d, "one");
+    assert_status(d, put(d, "a%2Fb", text, "x"), 201);
+    assert_status(d, put(d, "a%2Fb", text, "y"), 201);
+    assert_status(d, put(d, "other", text, "z"), 201);
+    assert_status(d, drop(d, "a%2Fb", "If-Match: \"0\"\r\n"), 400);
+    assert_status(d, drop(d, "a%2Fb", NULL), 204);
+    assert_status(d, drop(d, "a%2Fb", NULL), 404);
+    assert_status(d, drop(d, "x?name=a/b", NULL), 404);
+    desk_stop(d);
+    desk_start(d);
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts/a%%2Fb?version=0"), 404);
+    assert_status(d, desk_get(d, "/api/sessions/one/artifacts"), 200);
+    assert_field(d, "artifacts.0.name", "other");
+    assert_field(d, "artifacts.1.name", "");
+    assert_status(d, desk_get(d, "/api/sessions/one/events?limit=1000"), 200);
+    assert_non_null(strstr(hob_buf_z(&d->c.body), "\"data\":{\"removed\":[\"a/b\"]}"));
+}
+
+/* ---- how much ------------------------------------------------------------------------------------------------------ */
+
+#define ANN "0000000000000000000000000000ann"
+
+static int setup_little(void **state) {
+    desk *d = HOB_NEW(desk);
+    desk_init(d, "{'otherwise':[{'text':'hi'}]}");
+    desk_tokens(d, "{'tokens':[{'name':'ann','token':'" ANN
+                   "','rights':['read','run'],'limits':{'artifact_mib':1}}]}");
+    desk_start(d);
+    d->c.token = ANN;
+    *state = d;
+    return 0;
+}
+
+static void test_serve_artifacts__a_caller_saves_as_much_as_it_may(void **state) {
+    static const char bytes[] = "Content-Type: application/octet-stream\r\n";
+    desk *d = *state;
+    static char body[700 * 1024];
+    memset(body, 'x', sizeof body - 1);
+    desk_session(d, "one");
+    assert_status(d, put(d, "..", bytes, body), 400); /* what was not saved does not count */
+    assert_status(d, put(d, "a", bytes, body), 201);
+    assert_status(d, put(d, "a", bytes, body), 429);
+    assert_field(d, "error.code", "limit");
+    assert_non_null(strstr(client_field(&d->c, "error.message"), "artifact_mib of 'ann'"));
+    assert_status(d, put(d, "a", bytes, "x"), 201);
+    assert_status(d, drop(d, "a", NULL), 403);
+    assert_status(d, desk_get(d, "/api/server"), 200);
+    assert_field(d, "limits.artifact_mib.limit", "1");
+}
+
 int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_artifacts__##name, setup, desk_teardown)
     const struct CMUnitTest tests[] = {
@@ -88,6 +149,9 @@ int main(void) {
         T(without_a_type_they_are_bytes),
         T(what_cannot_be_saved),
         T(a_body_over_the_limit_is_refused_before_it_comes),
+        T(what_is_deleted_stays_so),
+        cmocka_unit_test_setup_teardown(test_serve_artifacts__a_caller_saves_as_much_as_it_may,
+                                        setup_little, desk_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
