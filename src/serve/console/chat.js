@@ -61,6 +61,7 @@ class Chat {
     this.dirty.clear();
     this.follow();
     this.showForm();
+    this.act.drawn();
   }
   // A form that is higher than the view is read from its beginning.
   showForm() {

@@ -10,6 +10,7 @@ Object.assign(App.prototype, {
       may: (right) => this.info.rights.includes(right),
       session: () => this.id,
       fail: (error) => this.fail(error),
+      drawn: () => this.drawQuestion(), // a question may have come, and nothing else after it
       following: (yes) => { if (this.toEnd) this.toEnd.hidden = yes; },
       answer: (call, approved, reason, answer) => api.post(this.path(`/approvals/${encodeURIComponent(call)}`), {approved, reason: reason || undefined, answer}),
       stop: () => this.stop(),
