@@ -129,9 +129,14 @@ int hob_conn_send(hob_conn *c) {
     return 1;
 }
 
+/* Nothing more comes, and nothing that came waits. */
+static bool is_last(const hob_conn *c) {
+    return c->eof && !c->in.n;
+}
+
 static void begin_answer(hob_conn *c) {
     hob_web_request *r = c->request;
-    c->keep_alive = c->keep_alive && !r->close && !c->eof && !c->web->stopping;
+    c->keep_alive = c->keep_alive && !r->close && !is_last(c) && !c->web->stopping;
     hob_answer_head(r, &c->out, false, c->keep_alive);
     if (!hob_str_eqz(r->head->method, "HEAD") && r->status != 304) {
         c->content = r->content;
@@ -306,7 +311,7 @@ void hob_conn_run(hob_conn *c) {
     }
 }
 
-/* The client says no more. An answer that is being made still goes out. */
+/* The client says no more. What it asked for still goes out. */
 static void on_eof(hob_conn *c) {
     bool reads_on = c->state == HOB_CONN_WORK || c->state == HOB_CONN_ANSWER;
     c->eof = true;
@@ -314,7 +319,7 @@ static void on_eof(hob_conn *c) {
         hob_conn_close(c);
         return;
     }
-    c->keep_alive = false;
+    c->keep_alive = c->keep_alive && !is_last(c);
     hob_io_want(c->io, c->state == HOB_CONN_ANSWER ? HOB_IO_WRITE : 0);
 }
 

@@ -372,6 +372,24 @@ static void test_serve_conn__who_sends_no_more_still_gets_the_answer(void **stat
     close(fd);
 }
 
+static void test_serve_conn__who_sends_no_more_gets_all_answers(void **state) {
+    webd *d = *state;
+    hob_buf in = {.max = 0};
+    int fd = webd_connect(d);
+    sendf(fd,
+          "GET /block HTTP/1.1\r\n%s" WEBD_AUTH "\r\nGET /item/a/b HTTP/1.1\r\n%s" WEBD_AUTH
+          "\r\nGET /ping HTTP/1.1\r\n%s\r\nGET /pi",
+          d->host, d->host, d->host);
+    webd_wait(webd_blocked() == 1);
+    shutdown(fd, SHUT_WR);
+    webd_release(1);
+    assert_true(webd_read_until(fd, &in, "pong"));
+    assert_int_equal(count(hob_buf_str(&in), HOB_STR("HTTP/1.1 200")), 3);
+    assert_true(webd_closed(fd));
+    close(fd);
+    hob_buf_finish(&in);
+}
+
 /* Where all places are taken by strangers, the oldest of them makes room. */
 static void test_serve_conn__strangers_make_room(void **state) {
     (void)state;
@@ -414,6 +432,7 @@ int main(void) {
         T(slow_bodies_and_silence_end),
         T(a_client_that_leaves_stops_no_handler),
         T(who_sends_no_more_still_gets_the_answer),
+        T(who_sends_no_more_gets_all_answers),
         cmocka_unit_test(test_serve_conn__strangers_make_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
