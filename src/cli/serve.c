@@ -163,6 +163,7 @@ static int start(hob_cli *cli, const serve_opts *o, hob_serve_token *token, hob_
     int r = hob_cli_config(cli, o->trust || hob_cli_trusts(cli), err);
     if (r >= 0) r = set_model(cli, o->model, err);
     if (r >= 0) r = hob_serve_log_open(cli, o->log, err);
+    if (!cli->verbose && !o->common.debug_file) hob_serve_log_warnings(cli);
     if (r >= 0 && !o->token_file) r = hob_serve_token_get(cli, token, err);
     if (o->token_file && hob_config_get(cli->config, "server.token").n)
         hob_tell_note(cli, "HOB_SERVER_TOKEN does not count: --token-file says who may call");

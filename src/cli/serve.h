@@ -21,6 +21,8 @@ int hob_serve_token_get(hob_cli *cli, hob_serve_token *out, hob_error *err);
 
 /* --log FILE: JSON lines; "-" is standard output. NULL: errors as text on standard error, and with -v all of it. */
 int hob_serve_log_open(hob_cli *cli, const char *where, hob_error *err);
+/* What the library warns of goes there, too: nobody sits before a server with -v. */
+void hob_serve_log_warnings(hob_cli *cli);
 void hob_serve_log(hob_str line, void *user); /* a hob_server_log_fn; user is the hob_cli */
 
 #endif

@@ -9,11 +9,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static int log_fd = -1;    /* the server calls one at a time */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* the server and the library speak, each on its threads */
+static int log_fd = -1;
 static long long lost = 0; /* lines */
 
 int hob_serve_log_open(hob_cli *cli, const char *where, hob_error *err) {
@@ -96,8 +99,35 @@ static void tell_text(const hob_cli *cli, hob_str line) {
 }
 
 void hob_serve_log(hob_str line, void *user) {
+    pthread_mutex_lock(&lock);
     if (log_fd >= 0)
         write_json(line);
     else
         tell_text(user, line);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- what the library warns of -------------------------------------------------------------------------- */
+
+static void on_warning(hob_log_level level, hob_str area, hob_str message, void *user) {
+    char when[25], text[1024];
+    hob_clock *c = hob_clock_real();
+    hob_buf line;
+    hob_jsonw w;
+    hob_time_format(c->wall_ms(c), when);
+    snprintf(text, sizeof text, "%.*s: %.*s", HOB_FMT(area), HOB_FMT(message));
+    hob_buf_init(&line, 16 * 1024);
+    hob_jsonw_init(&w, &line);
+    hob_jsonw_object(&w);
+    hob_jsonw_kstr(&w, "ts", hob_str_z(when));
+    hob_jsonw_kstr(&w, "level", level == HOB_LOG_ERROR ? HOB_STR("error") : HOB_STR("warn"));
+    hob_jsonw_kstr(&w, "event", HOB_STR("library"));
+    hob_jsonw_kstr(&w, "message", hob_str_z(text));
+    hob_jsonw_object_end(&w);
+    if (!line.err) hob_serve_log(hob_buf_str(&line), user);
+    hob_buf_finish(&line);
+}
+
+void hob_serve_log_warnings(hob_cli *cli) {
+    hob_set_log_sink(on_warning, HOB_LOG_WARN, cli);
 }

@@ -173,6 +173,36 @@ static void test_cli_serve__says_what_goes_on(void **state) {
     assert_int_equal(hob_test_end(c), 0);
 }
 
+static bool has_settled(const webd *d, const char *token) {
+    webd_answer a;
+    webd_call(d, "GET /api/sessions/one/runs", token, NULL, &a);
+    bool yes = hob_str_find(a.body, HOB_STR("\"completed\"")) > 0;
+    webd_answer_finish(&a);
+    return yes;
+}
+
+/* A collector that is not there: whoever runs the server learns of it without asking. */
+static void test_cli_serve__what_the_library_warns_of_is_said(void **state) {
+    hob_test_cli *c = *state;
+    static const char token[] = "Authorization: Bearer from-the-environment\r\n"
+                                "Content-Type: application/json\r\n";
+    webd_answer a;
+    hob_test_env(c, "HOB_SERVER_TOKEN=from-the-environment");
+    hob_test_env(c, "HOB_MODEL=scripted:echo.json");
+    hob_test_env(c, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9");
+    hob_test_quoted_file(c, "echo.json", "{'otherwise':[{'text':'{{user}}'}]}");
+    HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
+    webd d = ready(c);
+    webd_call(&d, "POST /api/sessions", token, "{\"id\":\"one\"}", &a);
+    webd_answer_finish(&a);
+    webd_call(&d, "POST /api/sessions/one/prompt", token, "{\"text\":\"hi\"}", &a);
+    webd_answer_finish(&a);
+    webd_wait(has_settled(&d, token));
+    kill(c->pid, SIGTERM);
+    assert_int_equal(hob_test_end(c), 0);
+    assert_err_has(c, "not taken by http://127.0.0.1:9/v1/traces");
+}
+
 static void test_cli_serve__hangup_reads_the_token_file(void **state) {
     hob_test_cli *c = *state;
     write_tokens(c, "{'tokens':[{'name':'one','token':'the-first-of-them'}]}");
@@ -228,6 +258,7 @@ int main(void) {
         T(a_start_that_fails_leaves_the_token_to_the_next),
         T(says_at_once_that_it_has_no_model),
         T(says_what_goes_on),
+        T(what_the_library_warns_of_is_said),
         T(the_environment_may_have_the_token),
         T(so_may_the_configuration),
         T(continue_leaves_other_tenants_alone),
