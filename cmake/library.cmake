@@ -50,8 +50,8 @@ set_source_files_properties(${HOB_CONSOLE_SOURCE} PROPERTIES
 # hob_add_objects(NAME): all of the library, compiled once.
 # What waits for files, editors and people is made small instead of fast.
 set(HOB_SMALL_SOURCES ${HOB_CORE_SOURCES})
-list(FILTER HOB_SMALL_SOURCES INCLUDE REGEX "/src/(acp/|agent/(copy|fields|registry|value)|agui/(input|plan|shape|thread|tools)|config/|\
-exec/(git|worktree)|model/(failure|registry|resolve|scripted_read)|policy/narrow|\
+list(FILTER HOB_SMALL_SOURCES INCLUDE REGEX "/src/((acp|agent|config|exec|policy|tool)/|agui/(input|plan|shape|thread|tools)|\
+model/(failure|registry|resolve|scripted_read)|\
 serve/(api|agui|health|hub|listen|log|marks|names|openapi|page|resume|server|tokens)|\
 session/(artifact|copy|definitions|export|import|inherit|manage|memory|place|remove|rewind|search|settings|share|skill|stored|\
 subagent|telemetry))")
