@@ -35,8 +35,8 @@ enum {
     HOB_SERVER_CONTEXT_FILES = 4 /* its sessions read AGENTS.md: HOB_SESSION_CONTEXT_FILES */
 };
 
-/* One request that ended, or something that the server has to say: a JSON object on one line (docs/http.md). Called
- * from threads of the server, one at a time; must not block for long. */
+/* One request or run that ended, or something that the server has to say: a JSON object on one line (docs/http.md). Called
+ * from threads of the server and the runtime, one at a time; must not block for long, nor call the runtime. */
 typedef void (*hob_server_log_fn)(hob_str line, void *user);
 
 typedef struct hob_server_opts {

@@ -84,16 +84,22 @@ static void tell_request(const hob_json *v) {
          (long long)hob_json_get_int(v, "ms", 0), who.n ? " by " : "", HOB_FMT(who));
 }
 
+/* Requests and runs that went well are many. */
+static bool is_told(const hob_cli *cli, const hob_json *v) {
+    hob_str event = hob_json_get_str(v, "event");
+    bool many = hob_str_eqz(event, "request") || hob_str_eqz(event, "run");
+    if (hob_str_eqz(hob_json_get_str(v, "level"), "error")) return true;
+    return many ? cli->verbose : !cli->quiet;
+}
+
 static void tell_text(const hob_cli *cli, hob_str line) {
     hob_arena *a = hob_arena_create(1 << 20);
     const hob_json *v = NULL;
-    if (hob_json_parse(a, line, NULL, &v, NULL) >= 0) {
-        bool request = hob_str_eqz(hob_json_get_str(v, "event"), "request");
-        bool error = hob_str_eqz(hob_json_get_str(v, "level"), "error");
-        if (!request && (error || !cli->quiet))
-            tell("%.*s", HOB_FMT(hob_json_get_str(v, "message")));
-        else if (request && (error || cli->verbose))
+    if (hob_json_parse(a, line, NULL, &v, NULL) >= 0 && is_told(cli, v)) {
+        if (hob_str_eqz(hob_json_get_str(v, "event"), "request"))
             tell_request(v);
+        else
+            tell("%.*s", HOB_FMT(hob_json_get_str(v, "message")));
     }
     hob_arena_destroy(a);
 }

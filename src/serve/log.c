@@ -1,5 +1,5 @@
 /*
- * log.c - one JSON object a line: requests that ended, and what else the server has to say.
+ * log.c - one JSON object a line: requests and runs that ended, and what else the server has to say.
  */
 #include "serve/web.h"
 
@@ -53,6 +53,40 @@ void hob_web_log_request(hob_web_request *r) {
     write_request(&w, r, ms);
     hob_buf_add(&line, hob_buf_str(&r->notes));
     hob_jsonw_object_end(&w);
+    tell(web, &line);
+}
+
+static const char *level_of(const char *status) {
+    if (!strcmp(status, "failed")) return "error";
+    return !strcmp(status, "limit") || !strcmp(status, "interrupted") ? "warn" : "info";
+}
+
+/* What the event says of the run, and a sentence. */
+static void write_run(hob_jsonw *w, const hob_event *e, const char *status) {
+    char text[600], why[400] = "";
+    if (hob_event_field(e, "error.message", why, sizeof why) <= 0)
+        hob_event_field(e, "reason", why, sizeof why);
+    snprintf(text, sizeof text, "run %.*s of session %.*s: %s%s%s", HOB_FMT(hob_event_run(e)),
+             HOB_FMT(hob_event_session(e)), status, *why ? ": " : "", why);
+    hob_jsonw_kstr(w, "message", hob_str_z(text));
+    hob_jsonw_kstr(w, "session_id", hob_event_session(e));
+    hob_jsonw_kstr(w, "run_id", hob_event_run(e));
+}
+
+void hob_web_log_event(hob_event *e, void *user) {
+    hob_web *web = user;
+    char status[32] = "";
+    hob_str data = hob_event_data(e);
+    hob_buf line;
+    hob_jsonw w;
+    if (hob_event_type_of(e) != HOB_EVENT_RUN_FINISHED || data.n < 3) return;
+    hob_event_field(e, "status", status, sizeof status);
+    hob_buf_init(&line, 64 * 1024);
+    hob_jsonw_init(&w, &line);
+    begin(&w, level_of(status), "run");
+    write_run(&w, e, status);
+    hob_buf_addc(&line, ',');
+    hob_buf_add(&line, hob_str_skip(data, 1)); /* its members, and the brace */
     tell(web, &line);
 }
 

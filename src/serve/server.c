@@ -93,6 +93,7 @@ int hob_server_create_on(hob_runtime *rt, const hob_server_opts *opts, const hob
     if (r >= 0 && rt) r = hob_tally_create(rt, &s->tally, err);
     if (r >= 0 && rt) r = hob_hub_create(s, &s->hub, err);
     if (r >= 0) r = hob_web_create(s, &o, g, &s->web, err);
+    if (r >= 0 && rt && o.on_log) r = hob_runtime_watch(rt, hob_web_log_event, s->web, err);
     if (r >= 0) r = hob_web_start(s->web, err);
     if (r < 0) {
         hob_server_destroy(s);
@@ -142,6 +143,7 @@ void hob_server_stop(hob_server *s, int64_t timeout_ms) {
 void hob_server_destroy(hob_server *s) {
     if (!s) return;
     hob_server_stop(s, 0);
+    if (s->rt && s->web) hob_runtime_unwatch(s->rt, hob_web_log_event, s->web, NULL);
     hob_web_destroy(s->web);
     hob_hub_destroy(s->hub);
     hob_tally_destroy(s->tally);

@@ -114,6 +114,7 @@ const char *hob_answer_reason(int status);
 
 /* log.c */
 void hob_web_log_request(hob_web_request *r);
+void hob_web_log_event(hob_event *e, void *web); /* of a session: a run that ended */
 void hob_web_log(hob_web *w, const char *level, const char *fmt, ...) HOB_PRINTF(3, 4); /* [any] */
 
 /* ---- streams -------------------------------------------------------------------------------------------- */
