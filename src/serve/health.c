@@ -68,14 +68,23 @@ void hob_route_readyz(hob_web_request *r) {
         answer(r, 200, "ready");
 }
 
+static void write_sessions(hob_hub *h, hob_buf *b) {
+    size_t working, waiting;
+    hob_hub_at_work(h, &working, &waiting);
+    hob_metrics_sample(b, "hob_sessions_open", "gauge", "Sessions that are open in this server.",
+                       (double)hob_hub_count(h));
+    hob_metrics_sample(b, "hob_sessions_working", "gauge",
+                       "Of them: those in which a run is at work.", (double)working);
+    hob_metrics_sample(b, "hob_sessions_waiting", "gauge",
+                       "Of them: those whose run waits for somebody.", (double)waiting);
+}
+
 void hob_route_metrics(hob_web_request *r) {
     const hob_server *s = hob_web_server(r);
     hob_buf b;
     hob_buf_init(&b, 4 << 20);
     hob_metrics_write(r->web->metrics, &b);
-    if (s->hub)
-        hob_metrics_sample(&b, "hob_sessions_open", "gauge",
-                           "Sessions that are open in this server.", (double)hob_hub_count(s->hub));
+    if (s->hub) write_sessions(s->hub, &b);
     if (s->tally) hob_tally_write(s->tally, &b);
     hob_metrics_sample(&b, "process_resident_memory_bytes", "gauge", "Resident memory.",
                        (double)resident_bytes());

@@ -331,6 +331,17 @@ size_t hob_hub_count(hob_hub *h) {
     return n;
 }
 
+void hob_hub_at_work(hob_hub *h, size_t *working, size_t *waiting) {
+    *working = *waiting = 0;
+    pthread_mutex_lock(&h->lock);
+    HOB_LIST_EACH (it, &h->by_use) {
+        const hob_room *room = HOB_CONTAINER(it, hob_room, link);
+        if (room->state != HOB_ROOM_OPEN || hob_session_is_running(room->s) <= 0) continue;
+        ++*(hob_session_is_parked(room->s) > 0 ? waiting : working);
+    }
+    pthread_mutex_unlock(&h->lock);
+}
+
 /* ---- life ------------------------------------------------------------------------------------------------------- */
 
 static void on_tick(hob_timer *t) {

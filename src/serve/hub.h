@@ -104,6 +104,8 @@ int hob_hub_mode(const hob_hub *h, const hob_caller *c, hob_str wish, const char
                  hob_error *err);
 bool hob_hub_stopping(hob_hub *h);
 size_t hob_hub_count(hob_hub *h); /* rooms */
+/* Of them: where a run is under way, and where it waits for somebody. */
+void hob_hub_at_work(hob_hub *h, size_t *working, size_t *waiting);
 
 /* ---- answers that are given again (Idempotency-Key) ------------------------------------------------------- */
 

@@ -3,12 +3,15 @@
  */
 #include "support/check.h"
 #include "support/desk.h"
+#include "support/webd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static const char script[] =
-    "{'rules':[{'when':{'user':'read','step':1},'reply':[{'tool':'read','args':{'path':'none'}}]}],"
+    "{'rules':[{'when':{'user':'read','step':1},'reply':[{'tool':'read','args':{'path':'none'}}]},"
+    "{'when':{'user':'hang'},'reply':[{'text':'so far'},{'wait':true}]},"
+    "{'when':{'user':'write'},'reply':[{'tool':'write','args':{'path':'a','content':'b'}}]}],"
     "'otherwise':[{'text':'hello there'}]}";
 
 static int setup(void **state) {
@@ -53,6 +56,22 @@ static void test_serve_metrics__what_happened_is_counted(void **state) {
         2);
     assert_true(sample(d, "hob_http_requests_total{method=\"\",route=\"\",status=\"404\"}") == 1);
     assert_true(sample(d, "process_resident_memory_bytes") > 1e6);
+}
+
+static bool says(desk *d, const char *name, double wanted) {
+    return desk_get(d, "/metrics") == 200 && sample(d, name) == wanted;
+}
+
+static void test_serve_metrics__sessions_at_work_and_those_that_wait(void **state) {
+    desk *d = *state;
+    desk_session(d, "idle");
+    desk_session(d, "works");
+    desk_session(d, "asks");
+    desk_prompt(d, "works", "hang");
+    desk_prompt(d, "asks", "write");
+    webd_wait(says(d, "hob_sessions_waiting", 1));
+    assert_true(says(d, "hob_sessions_working", 1));
+    assert_true(says(d, "hob_sessions_open", 3));
 }
 
 /* Every sample has its TYPE before it, once; every line is a comment or NAME{…} NUMBER. */
@@ -118,6 +137,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_serve_metrics__what_happened_is_counted, setup,
                                         desk_teardown),
+        cmocka_unit_test_setup_teardown(test_serve_metrics__sessions_at_work_and_those_that_wait,
+                                        setup, desk_teardown),
         cmocka_unit_test_setup_teardown(test_serve_metrics__a_trace_goes_on_in_the_run, setup,
                                         desk_teardown),
         cmocka_unit_test_setup_teardown(test_serve_metrics__the_text_is_well_formed, setup,
