@@ -177,6 +177,7 @@ export const craft = {
     assert.equal(await inert(), false);
     await page.tap('header [aria-label=Sessions]');
     assert.equal(await inert(), true);
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'side', 'not in the field, which would bring up the keyboard');
     await shot(page, 'phone-side');
     await page.keyboard.press('Escape');
     assert.equal(await page.evaluate(() => document.activeElement.title), 'Sessions');

@@ -24,7 +24,7 @@ class App {
       themeButton.title = name;
       themeButton.setAttribute('aria-label', name);
     });
-    this.side = h('nav.side', {id: 'side', 'aria-label': 'Sessions'}, h('div.brand', h('strong', logo(), 'hob'), h('div.row',
+    this.side = h('nav.side', {id: 'side', tabindex: -1, 'aria-label': 'Sessions'}, h('div.brand', h('strong', logo(), 'hob'), h('div.row',
       iconButton('keys', 'Keys (?)', showKeys, {class: 'icon not-phone'}), themeButton, iconButton('out', 'Sign out', () => this.signOut()))),
     h('button.fresh.needs-run', {type: 'button', title: 'New session (N)', onclick: () => this.fresh()}, icon('plus'), 'New session'), listBox);
     this.crumb = h('a.crumb', {hidden: true}, icon('up'), 'caller');

@@ -45,7 +45,7 @@ Object.assign(App.prototype, {
     this.side.classList.toggle('open', open);
     this.menuButton.setAttribute('aria-expanded', String(open));
     this.cover();
-    if (open) this.list.search.focus();
+    if (open) (matchMedia('(pointer: coarse)').matches ? this.side : this.list.search).focus(); // no keyboard over the list
     else if (back) this.menuButton.focus();
   },
   togglePanel(open = this.panelNode.hidden) {
