@@ -8,6 +8,8 @@
  */
 #include "policy/rule.h"
 
+#include "config/file.h"
+
 #define PATH_LIMIT (HOB_PATH_CLEAN_MAX / 4)
 
 static void drop_last(hob_buf *out, size_t keep) {
@@ -44,15 +46,10 @@ int hob_path_clean(hob_str path, hob_str cwd, hob_buf *out) {
     return code < 0 ? code : out->err;
 }
 
-static bool lies_beneath(hob_str path, hob_str folder) {
-    return folder.n && hob_str_starts(path, folder) &&
-           (path.n == folder.n || path.p[folder.n] == '/');
-}
-
 void hob_path_move(hob_buf *path, const hob_rule_place *place) {
     hob_buf moved;
     for (; place; place = place->before) {
-        if (!lies_beneath(hob_buf_str(path), place->to)) continue;
+        if (!place->to.n || !hob_path_beneath(hob_buf_str(path), place->to)) continue;
         hob_buf_init(&moved, HOB_PATH_CLEAN_MAX);
         hob_buf_add(&moved, place->from);
         hob_buf_add(&moved, hob_str_skip(hob_buf_str(path), place->to.n));

@@ -134,7 +134,9 @@ int hob_policy_create(const hob_policy_opts *o, hob_policy **out, hob_error *err
     p->mode = o->mode;
     p->cwd = hob_dupz(o->cwd);
     p->home = hob_dupz(o->home);
-    p->place = (hob_rule_place){.cwd = hob_str_z(p->cwd), .home = hob_str_z(p->home)};
+    p->real = hob_dupz(o->real);
+    p->place = (hob_rule_place){
+        .cwd = hob_str_z(p->cwd), .home = hob_str_z(p->home), .real = hob_str_z(p->real)};
     int code = read_rules(p, &p->deny, o->deny, o->ndeny, HOB_RULE_DENY, err);
     if (code == HOB_OK) code = read_rules(p, &p->ask, o->ask, o->nask, HOB_RULE_ASK, err);
     if (code == HOB_OK) code = read_rules(p, &p->allow, o->allow, o->nallow, HOB_RULE_ALLOW, err);
@@ -164,6 +166,7 @@ void hob_policy_destroy(hob_policy *p) {
         hob_rules_finish(&p->gate);
         hob_free(p->cwd);
         hob_free(p->home);
+        hob_free(p->real);
         hob_free(p->by);
         hob_free(p->reason);
         hob_free(p->from);
@@ -194,8 +197,9 @@ static void say_where(const hob_config *c, hob_error *err) {
              err->message, HOB_FMT(allow), HOB_FMT(ask), HOB_FMT(deny));
 }
 
-int hob_policy_from_config(const hob_config *c, hob_str cwd, hob_policy **out, hob_error *err) {
-    hob_policy_opts o = {.cwd = cwd, .home = hob_config_home(c)};
+int hob_policy_from_config(const hob_config *c, hob_str cwd, hob_str real, hob_policy **out,
+                           hob_error *err) {
+    hob_policy_opts o = {.cwd = cwd, .home = hob_config_home(c), .real = real};
     hob_str word = hob_config_str(c, "permissions.mode");
     if (hob_mode_from(word, &o.mode) < 0)
         return hob_fail(err, HOB_ECONFIG, 0, "there is no permission mode \"%.*s\"", HOB_FMT(word));

@@ -29,11 +29,13 @@ typedef struct hob_policy_opts {
     size_t nallow, nask, ndeny;
     hob_str cwd;  /* absolute; what relative paths are relative to. "" = not known */
     hob_str home; /* what "~/" in a path rule stands for. "" = not known */
+    hob_str real; /* where cwd leads, if links are followed. "" = it is no link */
 } hob_policy_opts;
 /* HOB_ECONFIG naming the rule that cannot be read. */
 int hob_policy_create(const hob_policy_opts *o, hob_policy **out, hob_error *err);
 /* Mode and rules as the configuration has them; the error also says where the rule stands. */
-int hob_policy_from_config(const hob_config *c, hob_str cwd, hob_policy **out, hob_error *err);
+int hob_policy_from_config(const hob_config *c, hob_str cwd, hob_str real, hob_policy **out,
+                           hob_error *err);
 /* A policy never changes, so that workers may hold and ask it; the last reference destroys it. */
 hob_policy *hob_policy_ref(hob_policy *p);
 void hob_policy_destroy(hob_policy *p);

@@ -8,10 +8,13 @@
  *
  * Git takes every folder with HEAD, objects and refs for a repository, whatever its name, and runs what its config says:
  * so a file HEAD is asked about, without which there is none; the files of one that is there already which lead to programs, by
- * the names that git gives them; and hooks. Names alone are looked at here; the tool that follows a link asks about the
+ * the names that git gives them; and hooks. Names alone are looked at here, and where a link leads that the
+ * working folder is; the tool that follows a link asks about the
  * path behind it.
  */
 #include "policy/rule.h"
+
+#include "config/file.h"
 
 static const char *const patterns[] = {
     /* what agents are told, and may do */
@@ -45,14 +48,32 @@ static bool is_repositorys(hob_str path) {
     return false;
 }
 
+static bool is_protected(hob_str path) {
+    for (size_t i = 0; i < HOB_ARRAY_LEN(patterns); i++)
+        if (hob_path_looks_like(hob_str_z(patterns[i]), path)) return true;
+    return is_repositorys(path);
+}
+
+/* The same path where the working folder leads, if that is a link. */
+static bool is_protected_there(hob_str path, const hob_rule_place *place) {
+    hob_buf cwd, there;
+    hob_buf_init(&cwd, HOB_PATH_CLEAN_MAX);
+    hob_buf_init(&there, HOB_PATH_CLEAN_MAX);
+    bool known = hob_path_place(HOB_STR("."), place, &cwd) == HOB_OK;
+    bool inside = known && hob_path_beneath(path, hob_buf_str(&cwd));
+    hob_buf_add(&there, place->real);
+    if (inside) hob_buf_add(&there, hob_str_skip(path, cwd.n));
+    bool found = !known || there.err || (inside && is_protected(hob_buf_str(&there)));
+    hob_buf_finish(&cwd);
+    hob_buf_finish(&there);
+    return found;
+}
+
 bool hob_path_protected(hob_str path, const hob_rule_place *place) {
     hob_buf clean;
-    bool found = false;
     hob_buf_init(&clean, HOB_PATH_CLEAN_MAX);
-    bool known = hob_path_place(path, place, &clean) == HOB_OK;
-    for (size_t i = 0; known && !found && i < HOB_ARRAY_LEN(patterns); i++)
-        found = hob_path_looks_like(hob_str_z(patterns[i]), hob_buf_str(&clean));
-    found = found || !known || is_repositorys(hob_buf_str(&clean));
+    bool found = hob_path_place(path, place, &clean) < 0 || is_protected(hob_buf_str(&clean));
+    if (!found && place->real.n) found = is_protected_there(hob_buf_str(&clean), place);
     hob_buf_finish(&clean);
     return found;
 }

@@ -44,6 +44,7 @@ typedef struct hob_rule {
 typedef struct hob_rule_place hob_rule_place;
 struct hob_rule_place {
     hob_str cwd, home;
+    hob_str real; /* where cwd leads; "" = it is no link */
     /* what lies beneath `to` is judged as what lies beneath `from`, and then as `before` has it */
     hob_str from, to;
     const hob_rule_place *before; /* NULL = nothing was moved before */
@@ -84,7 +85,7 @@ struct hob_policy {
     atomic_int refs;
     hob_mode mode;
     hob_rules deny, ask, allow;
-    char *cwd, *home;
+    char *cwd, *home, *real;
     hob_rule_place place;
     /* of a narrowed one, which has no ask and allow rules of its own */
     hob_policy *base;

@@ -11,8 +11,7 @@
 
 int hob_session_fit_bare(hob_session *s, hob_error *err) {
     const hob_view *v = s->view;
-    int rc = s->given ? HOB_OK
-                      : hob_policy_from_config(s->rt->config, hob_str_z(s->cwd), &s->policy, err);
+    int rc = s->given ? HOB_OK : hob_session_read_policy(s, s->rt->config, &s->policy, err);
     if (rc < 0) return rc;
     if (s->given) s->policy = hob_policy_ref(s->given->policy);
     s->mode = hob_policy_mode(s->policy);

@@ -7,6 +7,9 @@
 #include "session/crew.h"
 #include "session/session.h"
 
+#include <limits.h>
+#include <stdlib.h>
+
 /* ---- the caller's rules ---------------------------------------------------------------------------------- */
 
 static char **dup_rules(const char *const *rules) {
@@ -36,6 +39,15 @@ void hob_session_drop_rules(hob_session *s) {
 
 /* ---- another policy -------------------------------------------------------------------------------------- */
 
+/* Names are compared; where the folder leads that is a link of the host's is looked at once, here. */
+int hob_session_read_policy(const hob_session *s, const hob_config *c, hob_policy **out,
+                            hob_error *err) {
+    char real[PATH_MAX];
+    bool led = s->cwd && realpath(s->cwd, real) && strcmp(real, s->cwd) != 0;
+    return hob_policy_from_config(c, hob_str_z(s->cwd), led ? hob_str_z(real) : HOB_STR_NULL, out,
+                                  err);
+}
+
 static int make_policy(hob_session *s, const char *mode, hob_policy **out, hob_error *err) {
     hob_session_opts o = HOB_SESSION_OPTS_INIT;
     hob_config *c;
@@ -44,7 +56,7 @@ static int make_policy(hob_session *s, const char *mode, hob_policy **out, hob_e
     o.deny = (const char *const *)s->deny;
     int rc = hob_session_wish(s, &o, &c, err);
     if (rc < 0) return rc;
-    rc = hob_policy_from_config(c, hob_str_z(s->cwd), out, err);
+    rc = hob_session_read_policy(s, c, out, err);
     hob_config_destroy(c);
     return rc;
 }

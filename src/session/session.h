@@ -358,8 +358,7 @@ int hob_session_input(hob_session *s, hob_input *in, hob_error *err);
 void hob_session_outcome(hob_session *s, hob_input *in);
 /* A draft of the session's own (settings, notes). */
 int hob_session_append(hob_session *s, hob_draft *d, hob_error *err);
-/* A state_changed with what a function of the host changed: values of temp: keys, which the log only names, join the
- * state here. */
+/* A state_changed with what a function of the host changed: values of temp: keys join the state here. */
 int hob_session_append_changes(hob_session *s, hob_draft *d, const hob_state *changes,
                                hob_error *err);
 /* Applies to the views; `data` is the event's, parsed. */
@@ -531,8 +530,7 @@ bool hob_session_add_instruction(const hob_session *s, hob_buf *out);
 int hob_session_add_skills(hob_session *s, hob_buf *out, hob_error *err);
 
 /* ---- team.c: the same, if that agent is a workflow ----------------------------------------------------------- */
-/* Before the log is folded: s->crew, if the agent (of that name, or the one that a child was told) is more than a plain
- * one. Reads skills. */
+/* Before the log is folded: s->crew, if the agent (named, or told to a child) is no plain one. Reads skills. */
 int hob_session_form_crew(hob_session *s, hob_definitions *d, hob_str name, hob_error *err);
 
 /* ---- skill.c ------------------------------------------------------------------------------------------------ */
@@ -560,6 +558,8 @@ int hob_session_add_host_tool(hob_session *s, const hob_tool *tool, hob_error *e
 int hob_session_apply_options(hob_session *s, const hob_session_opts *o, hob_error *err);
 /* The configuration with the caller's wishes in it. */
 int hob_session_wish(hob_session *s, const hob_session_opts *o, hob_config **out, hob_error *err);
+int hob_session_read_policy(const hob_session *s, const hob_config *c, hob_policy **out,
+                            hob_error *err); /* mode.c */
 /* Writes what a reader of the log must know: session_opened once, config_changed when something differs. */
 int hob_session_say_settings(hob_session *s, hob_error *err);
 

@@ -213,7 +213,7 @@ static int choose_policy(hob_session *s, const hob_session_opts *o, hob_error *e
     int rc = hob_session_wish(s, o, &c, err);
     if (rc < 0) return rc;
     rc = keep_mode(s, o, c, err);
-    if (rc >= 0) rc = hob_policy_from_config(c, hob_str_z(s->cwd), &s->policy, err);
+    if (rc >= 0) rc = hob_session_read_policy(s, c, &s->policy, err);
     if (rc >= 0) rc = hob_mode_from(hob_config_str(c, "permissions.mode"), &s->mode);
     if (rc >= 0) choose_limits(s, c);
     if (rc >= 0) hob_session_keep_rules(s, o);

@@ -99,7 +99,7 @@ static hob_policy *policy_of(const scratch *s, const char *cwd, const char *flag
                   err);
     }
     hob_policy *p;
-    assert_ok(hob_policy_from_config(c, hob_str_z("/ws"), &p, &err), err);
+    assert_ok(hob_policy_from_config(c, hob_str_z("/ws"), HOB_STR_NULL, &p, &err), err);
     hob_config_destroy(c);
     return p;
 }
@@ -198,7 +198,8 @@ static void test_policy_narrow__a_bad_rule_is_found_with_its_place(void **state)
     assert_ok(hob_config_set(c, "permissions.deny", HOB_STR("[\"bash(\"]"), HOB_ORIGIN_USER, &err),
               err);
     hob_policy *p;
-    assert_int_equal(hob_policy_from_config(c, hob_str_z("/ws"), &p, &err), HOB_ECONFIG);
+    assert_int_equal(hob_policy_from_config(c, hob_str_z("/ws"), HOB_STR_NULL, &p, &err),
+                     HOB_ECONFIG);
     assert_string_equal(err.message,
                         "the permission rule \"bash(\" cannot be used: its \")\" is missing at the "
                         "end (permissions are set in: allow built-in; ask built-in; deny user)");

@@ -2,6 +2,7 @@
 #include "support/check.h"
 #include "support/host.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 static const char reads[] = "{'rules':[{'when':{'step':{'max':6}},"
@@ -191,6 +192,28 @@ static void test_session_policy__accepted_edits_do_not_reach_settings_by_a_link(
     host_finish(&r);
 }
 
+/* Where it leads counts for what makes programs run; rules speak of names. */
+static void test_session_policy__a_workspace_behind_a_link_is_where_it_leads(void **state) {
+    host r;
+    char cwd[400], prompt[420];
+    (void)state;
+    host_init(&r, "{'rules':[{'when':{'step':1,'user':{'prefix':'go '}},'reply':["
+                  "{'tool':'write','args':{'path':'x','content':'x'}},"
+                  "{'tool':'write','args':{'path':'{{rest}}/y','content':'x'}}]}],"
+                  "'otherwise':[{'text':'done'}]}");
+    hob_test_mkdir(&r.folder, ".config");
+    hob_test_link(&r.folder, ".config", "there");
+    snprintf(cwd, sizeof cwd, "%s/there", r.dir);
+    r.so.cwd = cwd;
+    r.so.permission_mode = "accept-edits";
+    host_open(&r);
+    snprintf(prompt, sizeof prompt, "go %s", cwd);
+    assert_string_equal(host_prompt(&r, prompt), "completed");
+    assert_int_equal(host_count(&r, "tool_finished"), 2);
+    assert_int_equal(hob_test_entries(&r.folder, ".config"), 0);
+    host_finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_policy__options_do_not_raise_a_limit),
@@ -201,6 +224,7 @@ int main(void) {
         cmocka_unit_test(test_session_policy__accepted_edits_make_nothing_run),
         cmocka_unit_test(test_session_policy__accepted_edits_leave_the_config_of_a_bare_repository),
         cmocka_unit_test(test_session_policy__accepted_edits_do_not_reach_settings_by_a_link),
+        cmocka_unit_test(test_session_policy__a_workspace_behind_a_link_is_where_it_leads),
         cmocka_unit_test(test_session_policy__a_guard_that_does_not_exist_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
