@@ -129,6 +129,8 @@ HOB_API int hob_runtime_session_state(hob_runtime *rt, const char *session, hob_
 /* The conversation of a stored session: rows as hob_session_history has them; whoever owns it. */
 HOB_API int hob_runtime_history(hob_runtime *rt, const char *session, hob_page **out,
                                 hob_error *err);
+/* All of its branches: rows as hob_session_tree has them; whoever owns it. */
+HOB_API int hob_runtime_tree(hob_runtime *rt, const char *session, hob_page **out, hob_error *err);
 /* What is under way in it: rows as hob_session_under_way has them; whoever owns it. */
 HOB_API int hob_runtime_under_way(hob_runtime *rt, const char *session, hob_page **out,
                                   hob_error *err);

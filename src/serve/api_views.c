@@ -23,7 +23,14 @@ static void answer_rows(hob_web_request *r, const char *key, rows_fn fn) {
 }
 
 void hob_api_tree(hob_web_request *r) {
-    answer_rows(r, "entries", hob_session_tree);
+    hob_page *page = NULL;
+    hob_error err;
+    if (!hob_api_is_there(r)) return;
+    hob_room *room = hob_api_peek(r);
+    int rc = room ? hob_session_tree(hob_room_session(room), &page, &err)
+                  : hob_runtime_tree(hob_api_runtime(r), hob_api_z(r, hob_api_id(r)), &page, &err);
+    if (room) hob_hub_leave(room);
+    hob_api_conclude(r, rc, "entries", page, &err);
 }
 
 void hob_api_tools(hob_web_request *r) {

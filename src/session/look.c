@@ -266,11 +266,9 @@ static bool on_path(const hob_history *h, size_t node, size_t *at) {
     return *at < h->npath && h->path[*at] == node;
 }
 
-static void start_tree(hob_op *op) {
-    const hob_history *h = op->s->view->history;
+void hob_page_add_tree(hob_page *p, const hob_history *h) {
     char text[200];
     size_t at = 0;
-    if (!hob_session_thaw(op->s, op)) return;
     for (size_t i = 0; i < h->nnodes; i++) {
         const hob_node *n = &h->nodes[i];
         row r;
@@ -282,8 +280,13 @@ static void start_tree(hob_op *op) {
                        n->role == HOB_ROLE_USER ? HOB_STR("user") : HOB_STR("assistant"));
         hob_jsonw_kstr(&r.w, "text", hob_str_z(text));
         hob_jsonw_kbool(&r.w, "active", on_path(h, i, &at));
-        row_end(&r, page_of(op));
+        row_end(&r, p);
     }
+}
+
+static void start_tree(hob_op *op) {
+    if (!hob_session_thaw(op->s, op)) return;
+    hob_page_add_tree(page_of(op), op->s->view->history);
     hob_op_done(op, HOB_OK, NULL);
 }
 

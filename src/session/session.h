@@ -467,15 +467,15 @@ hob_result *hob_session_result(hob_session *s);
 /* ---- prompt.c: the system prompt ------------------------------------------------------------------------- */
 int hob_session_build_prompt(hob_session *s, const hob_session_opts *o, hob_error *err);
 
-/* ---- page.c ---------------------------------------------------------------------------------------------- */
+/* ---- page.c, look.c, manage.c ---------------------------------------------------------------------------- */
 hob_page *hob_page_create(void);
 void hob_page_add(hob_page *p, hob_str row);
 void hob_page_set_next(hob_page *p, hob_str next);
 void hob_page_add_session(hob_page *p, const hob_store_session *row);
 void hob_page_add_run(hob_page *p, const hob_store_run *row);
-void hob_page_add_history(hob_page *p, const hob_history *h); /* look.c */
+void hob_page_add_history(hob_page *p, const hob_history *h);
+void hob_page_add_tree(hob_page *p, const hob_history *h);
 void hob_page_add_under_way(hob_page *p, const hob_working *agents, const hob_kids *kids);
-/* manage.c */
 int hob_tenant_take(const hob_tenant *given, hob_str *app, hob_str *user, hob_error *err);
 int hob_session_say_matches(hob_str prefix, int n, hob_error *err); /* none, or too many */
 int hob_store_events_page(hob_runtime *rt, hob_store *store, hob_str session, uint64_t after,

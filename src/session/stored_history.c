@@ -83,12 +83,25 @@ static void finish_history(looking *l) {
     hob_page_add_history(l->page, l->history);
 }
 
-int hob_runtime_history(hob_runtime *rt, const char *id, hob_page **out, hob_error *err) {
-    looking l = {.fold = fold_history, .finish = finish_history};
+static void finish_tree(looking *l) {
+    hob_page_add_tree(l->page, l->history);
+}
+
+static int look_back(hob_runtime *rt, const char *id, void (*finish)(looking *l), hob_page **out,
+                     hob_error *err) {
+    looking l = {.fold = fold_history, .finish = finish};
     l.history = hob_history_create();
     int rc = look(rt, id, &l, out, err);
     hob_history_destroy(l.history);
     return rc;
+}
+
+int hob_runtime_history(hob_runtime *rt, const char *id, hob_page **out, hob_error *err) {
+    return look_back(rt, id, finish_history, out, err);
+}
+
+int hob_runtime_tree(hob_runtime *rt, const char *id, hob_page **out, hob_error *err) {
+    return look_back(rt, id, finish_tree, out, err);
 }
 
 /* ---- spans ------------------------------------------------------------------------------------------------- */

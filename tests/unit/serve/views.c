@@ -117,6 +117,28 @@ static void test_serve_views__an_answer_that_was_cut_off_is_a_message(void **sta
     }
 }
 
+/* The same rows of a session that is open and of one that is not, which it stays. */
+static void test_serve_views__looking_at_the_tree_opens_nothing(void **state) {
+    desk *d = *state;
+    char rows[2000];
+    desk_session(d, "one");
+    for (int i = 0; i < 2; i++) {
+        desk_prompt(d, "one", "hi");
+        desk_settle(d, "one");
+        assert_status(d, desk_post(d, "{'entry':''}", "/api/sessions/one/move"), 204);
+    }
+    assert_status(d, desk_get(d, "/api/sessions/one/tree"), 200);
+    assert_field(d, "entries.3.text", "hello there");
+    assert_field(d, "entries.2.parent", "");
+    assert_true(d->c.body.n < sizeof rows);
+    snprintf(rows, sizeof rows, "%s", hob_buf_z(&d->c.body));
+    close_session(d, "one");
+    assert_status(d, desk_get(d, "/api/sessions/one/tree"), 200);
+    assert_string_equal(hob_buf_z(&d->c.body), rows);
+    assert_status(d, desk_get(d, "/api/sessions/one"), 200);
+    assert_field(d, "live", "null");
+}
+
 /* ---- cursors ----------------------------------------------------------------------------------------------------- */
 
 static void test_serve_views__a_cursor_beyond_the_log_is_refused(void **state) {
@@ -366,6 +388,7 @@ int main(void) {
         T(a_revision_is_of_what_the_state_is),
         T(if_match_is_the_same_guard),
         T(an_answer_that_was_cut_off_is_a_message),
+        T(looking_at_the_tree_opens_nothing),
         T(a_cursor_beyond_the_log_is_refused),
         T(the_live_list_keeps_to_its_folder),
         T(the_live_list_begins_at_its_cursor),
