@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ACCEPT_AT_ONCE = 64, MAX_CONNECTIONS = 20000, KEPT_FILES = 128, WORKERS = 16 };
+enum { ACCEPT_AT_ONCE = 64, MAX_CONNECTIONS = 20000, KEPT_FILES = 128, WORKERS = 16, TURN_MS = 10 };
 
 /* ---- connections ---------------------------------------------------------------------------------------- */
 
@@ -95,23 +95,43 @@ static hob_web_stream *take_woken(hob_web *w, hob_list *batch) {
     return st;
 }
 
+static void move_all(hob_list *from, hob_list *to) {
+    while (!hob_list_empty(from)) {
+        hob_list *first = from->next;
+        hob_list_remove(first);
+        hob_list_push(to, first);
+    }
+}
+
+/* Those whose turn it was not are the first next time. */
+static void put_back(hob_web *w, hob_list *batch) {
+    pthread_mutex_lock(&w->wake_lock);
+    bool post = !hob_list_empty(batch) && !w->wake_posted;
+    move_all(&w->woken, batch);
+    move_all(batch, &w->woken);
+    w->wake_posted |= post;
+    pthread_mutex_unlock(&w->wake_lock);
+    if (post) hob_loop_post(w->loop, &w->wake_msg);
+}
+
+/* Many streams may have much to do, when something large happens that all of them show: then sockets and workers have
+ * their turn in between. */
 static void on_wake(hob_msg *m) {
     hob_web *w = HOB_CONTAINER(m, hob_web, wake_msg);
+    hob_clock *clock = hob_clock_real();
+    int64_t until = clock->mono_ms(clock) + TURN_MS;
     hob_list batch;
     hob_web_stream *st;
     hob_list_init(&batch);
     pthread_mutex_lock(&w->wake_lock);
     w->wake_posted = false;
-    while (!hob_list_empty(&w->woken)) {
-        hob_list *first = w->woken.next;
-        hob_list_remove(first);
-        hob_list_push(&batch, first);
-    }
+    move_all(&w->woken, &batch);
     pthread_mutex_unlock(&w->wake_lock);
-    while ((st = take_woken(w, &batch))) {
+    while (clock->mono_ms(clock) < until && (st = take_woken(w, &batch))) {
         bool waits = !st->conn || st->conn->out.n; /* not begun, or the socket is full */
         if (!waits) hob_conn_run(st->conn);
     }
+    put_back(w, &batch);
 }
 
 /* A stream that waits for its socket ends when that is free: nothing more is read for it. */

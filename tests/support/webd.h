@@ -8,6 +8,7 @@
  *   GET  /block             read: waits for webd_release()
  *   GET  /stream            read: an event stream; webd_push() feeds all that are open
  *   GET  /flood             read: an event stream that never ends and never waits
+ *   GET  /slow              read: the same, one byte a piece, each of which takes the server's thread five milliseconds
  *   GET  /tagged            read, ETag
  *   GET  /long              read, ETag: 100,000 bytes of JSON
  *   GET  /silent            read: a handler that gives no answer
@@ -45,7 +46,7 @@ void webd_push(const char *text); /* to every open /stream */
 void webd_end_streams(void);
 unsigned webd_streams_open(void); /* of /stream and /flood */
 unsigned webd_blocked(void);      /* handlers inside /block */
-uint64_t webd_flooded(void);      /* bytes that /flood gave */
+uint64_t webd_flooded(void);      /* bytes that /flood and /slow gave */
 /* Looks every millisecond, at most for 30 s. */
 #define webd_wait(condition)                                                                       \
     do {                                                                                           \

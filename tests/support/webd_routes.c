@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 static atomic_uint blocked, open_streams;
 static _Atomic uint64_t flooded;
@@ -71,6 +72,23 @@ static void close_flood(void *user) {
 
 static void handle_flood(hob_web_request *r) {
     static const hob_web_stream_ops ops = {read_flood, close_flood, NULL};
+    atomic_fetch_add(&open_streams, 1);
+    hob_web_answer_stream(r, "text/event-stream", &ops, NULL);
+}
+
+/* What others wait for meanwhile. */
+static ssize_t read_slow(void *user, char *buf, size_t cap) {
+    struct timespec nap = {.tv_nsec = 5 * 1000000};
+    (void)user;
+    (void)cap;
+    nanosleep(&nap, NULL);
+    buf[0] = 'x';
+    atomic_fetch_add(&flooded, 1);
+    return 1;
+}
+
+static void handle_slow(hob_web_request *r) {
+    static const hob_web_stream_ops ops = {read_slow, close_flood, NULL};
     atomic_fetch_add(&open_streams, 1);
     hob_web_answer_stream(r, "text/event-stream", &ops, NULL);
 }
@@ -198,6 +216,11 @@ const hob_route webd_routes[] = {
      .right = HOB_RIGHT_READ,
      .flags = HOB_ROUTE_STREAM,
      .handle = handle_flood},
+    {.method = "GET",
+     .path = "/slow",
+     .right = HOB_RIGHT_READ,
+     .flags = HOB_ROUTE_STREAM,
+     .handle = handle_slow},
     {.method = "GET",
      .path = "/tagged",
      .right = HOB_RIGHT_READ,

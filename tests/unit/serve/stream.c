@@ -161,6 +161,25 @@ static void test_serve_stream__a_client_that_stalls_goes_on(void **state) {
     hob_buf_finish(&in);
 }
 
+/* Streams that take the server's thread long do not take it all at once. */
+static void test_serve_stream__others_come_in_between(void **state) {
+    enum { STREAMS = 12, PIECES = 8 }; /* in one turn of each */
+    static int fds[STREAMS];
+    hob_buf in;
+    webd_answer a;
+    for (int i = 0; i < STREAMS; i++) {
+        fds[i] = open_stream(*state, "/slow", "1.1", &in);
+        hob_buf_finish(&in);
+    }
+    uint64_t before = webd_flooded();
+    webd_call(*state, "GET /ping", NULL, NULL, &a);
+    assert_int_equal(a.status, 200);
+    webd_answer_finish(&a);
+    assert_true(webd_flooded() - before < (uint64_t)STREAMS * PIECES);
+    for (int i = 0; i < STREAMS; i++) close(fds[i]);
+    webd_wait(webd_streams_open() == 0);
+}
+
 /* … and one that reads slowly gets everything. */
 static void test_serve_stream__a_slow_client_loses_nothing(void **state) {
     hob_buf in, want;
@@ -344,6 +363,7 @@ int main(void) {
         T(a_client_that_leaves_frees_its_place),
         T(a_stuck_client_is_bounded),
         T(a_client_that_stalls_goes_on),
+        T(others_come_in_between),
         T(a_slow_client_loses_nothing),
         T(wakes_from_any_thread),
         T(a_server_that_stops_says_goodbye),
