@@ -35,6 +35,7 @@ export const script = {
     {when: {user: 'slow'}, reply: [{text: LONG, chunk: 6, delay_ms: 40}]},
     {when: {user: 'paragraphs'}, reply: [{thinking: 'Slowly.'}, {text: `First one.\n\n${LONG}\n\nLast one.`, chunk: 6, delay_ms: 30}]},
     {when: {user: 'lines of a book'}, reply: [{text: Array.from({length: 70}, (_, i) => `line ${i + 1}`).join('\n'), chunk: 9, delay_ms: 60}]},
+    {when: {user: 'lines of a long book'}, reply: [{text: Array.from({length: 400}, (_, i) => `line ${i + 1}`).join('\n'), chunk: 9, delay_ms: 60}]},
     {when: {user: 'turn left'}, reply: [{text: 'I turn left.'}]},
     {when: {user: 'afterwards'}, reply: [{text: 'And that as well.'}]},
     {when: {user: 'look around', step: 1}, reply: [{thinking: 'First the folder.'}, {text: 'I look.'}, {tool: 'bash', args: {command: 'echo seen it'}}]},
