@@ -402,7 +402,7 @@ static const hob_route routes[] = {
      .summary = "Stop the run of a thread",
      .takes =
          "{\"type\":\"object\",\"required\":[\"threadId\"],\"properties\":{\"threadId\":{\"type\":"
-         "\"string\"}}}",
+         "\"string\"},\"runId\":{\"type\":\"string\"}}}",
      .status = 204},
     {.method = "GET",
      .path = "/agui/{agent}/capabilities",

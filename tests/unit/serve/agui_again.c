@@ -190,6 +190,26 @@ static void test_serve_agui_again__by_default_it_goes_on(void **state) {
                   400);
 }
 
+/* A stop that comes too late is not for the run that came after. */
+static void test_serve_agui_again__a_stop_is_for_the_run_it_names(void **state) {
+    desk *d = *state;
+    run(d, "r1", SAY("u1", "hi"), NULL);
+    tail *t = begin(d, "/agui/default", input("t1", "r2", SAY("u2", "hang"), NULL));
+    until(t, "TEXT_MESSAGE_CONTENT");
+    assert_status(d, desk_post(d, "{'threadId':'t1','runId':'r1'}", "/agui/default/cancel"), 409);
+    assert_field(d, "error.code", "idle");
+    assert_string_equal(status(d), "running");
+    desk_stop(d); /* the next server goes on with it, under another id */
+    tail_close(t);
+    desk_start(d);
+    t = begin(d, "/agui/default/connect", "{'threadId':'t1'}");
+    until(t, "TEXT_MESSAGE_CONTENT");
+    assert_status(d, desk_post(d, "{'threadId':'t1','runId':'r2'}", "/agui/default/cancel"), 204);
+    assert_non_null(strstr(types(t), "RUN_"));
+    tail_close(t);
+    assert_string_equal(status(d), "cancelled");
+}
+
 /* It is the server that goes away here: the run is parked as any other. */
 static void test_serve_agui_again__a_server_that_stops_cancels_nothing(void **state) {
     desk *d = *state;
@@ -207,10 +227,15 @@ static void test_serve_agui_again__a_server_that_stops_cancels_nothing(void **st
 int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(test_serve_agui_again__##name, setup, desk_teardown)
     const struct CMUnitTest tests[] = {
-        T(the_id_of_a_run_is_used_once),        T(a_run_that_was_refused_can_be_tried_again),
-        T(an_answer_sent_again_starts_nothing), T(changed_arguments_are_not_passed_over),
-        T(a_state_that_is_no_object_is_told),   T(a_large_conversation_is_shown_in_brief),
-        T(a_run_can_end_with_its_client),       T(by_default_it_goes_on),
+        T(the_id_of_a_run_is_used_once),
+        T(a_run_that_was_refused_can_be_tried_again),
+        T(an_answer_sent_again_starts_nothing),
+        T(changed_arguments_are_not_passed_over),
+        T(a_state_that_is_no_object_is_told),
+        T(a_large_conversation_is_shown_in_brief),
+        T(a_run_can_end_with_its_client),
+        T(a_stop_is_for_the_run_it_names),
+        T(by_default_it_goes_on),
         T(a_server_that_stops_cancels_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
