@@ -144,8 +144,9 @@ void hob_server_destroy(hob_server *s) {
     if (!s) return;
     hob_server_stop(s, 0);
     if (s->rt && s->web) hob_runtime_unwatch(s->rt, hob_web_log_event, s->web, NULL);
-    hob_web_destroy(s->web);
+    hob_web_halt(s->web); /* handlers need the hub, and the hub has something for the log */
     hob_hub_destroy(s->hub);
+    hob_web_destroy(s->web);
     hob_tally_destroy(s->tally);
     hob_callers_destroy(s->callers);
     for (size_t i = 0; s->roots && s->roots[i]; i++) hob_free(s->roots[i]);

@@ -275,17 +275,25 @@ void hob_web_stop(hob_web *w, int64_t timeout_ms) {
 static void close_listener(hob_web *w) {
     if (!w->listener && w->listen_fd < 0) return;
     hob_io_destroy(w->listener);
+    w->listener = NULL;
     if (w->stopping) return; /* its thread closed it */
     close(w->listen_fd);
+    w->listen_fd = -1;
     if (w->unix_path) unlink(w->unix_path);
 }
 
-void hob_web_destroy(hob_web *w) {
+void hob_web_halt(hob_web *w) {
     if (!w) return;
     hob_web_stop(w, 0);
     close_listener(w);
     hob_web_drop_waiting(w);
     hob_pool_destroy(w->pool);
+    w->pool = NULL;
+}
+
+void hob_web_destroy(hob_web *w) {
+    if (!w) return;
+    hob_web_halt(w);
     hob_loop_destroy(w->loop);
     if (w->spare_fd >= 0) close(w->spare_fd);
     hob_door_finish(&w->door);

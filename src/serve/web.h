@@ -224,6 +224,8 @@ int hob_web_start(hob_web *w, hob_error *err);
 /* No new connections, streams end, waits for handlers at most so long. Once. */
 void hob_web_stop(hob_web *w, int64_t timeout_ms);
 void hob_web_destroy(hob_web *w);
+void hob_web_halt(
+    hob_web *w); /* nothing of it works any more; things for the log are still taken */
 /* Ends the streams of callers that are gone. [any] */
 void hob_web_end_revoked(hob_web *w);
 /* Hands it to a worker; r->done and hob_conn_run when that is through. False: there are too many, and that was answered. */
