@@ -74,12 +74,13 @@ static void on_mark(const char *id, void *user) {
     h->marked++;
 }
 
+/* A server that is stopped at once comes here when its hub ends: the marks stay for the next one. */
 static void on_start(hob_msg *m) {
     start *s = HOB_CONTAINER(m, start, msg);
     hob_hub *h = s->hub;
     hob_error err;
     hob_free(s);
-    if (h->marks && hob_marks_each(h->marks, on_mark, h, &err) < 0)
+    if (!h->quit && h->marks && hob_marks_each(h->marks, on_mark, h, &err) < 0)
         hob_log(HOB_LOG_ERROR, "serve", "%s", err.message);
     h->server->not_ready = false;
 }
