@@ -128,6 +128,7 @@ static int enqueue(hob_pool *p, hob_work *w) {
 }
 
 int hob_pool_submit(hob_pool *p, hob_loop *l, hob_work *w) {
+    if (!p) return HOB_EAGAIN; /* its owner ends */
     w->loop = l;
     w->msg.fn = on_done;
     w->dropped = false;

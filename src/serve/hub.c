@@ -456,6 +456,7 @@ void hob_hub_destroy(hob_hub *h) {
     hob_loop_wake(h->loop);
     pthread_join(h->thread, NULL);
     hob_pool_destroy(h->pool);
+    h->pool = NULL; /* what is still posted finds nobody to do it */
     hob_loop_destroy(h->loop);
     free_hub(h);
 }

@@ -369,6 +369,24 @@ static void test_serve_work__a_paused_run_stays_so_over_a_restart(void **state) 
     assert_status(d, desk_post(d, NULL, "/api/sessions/one/runs/%s/pause", run), 409);
 }
 
+/* What it has begun to take up, or would have, is left to the next. */
+static void test_serve_work__a_stop_right_after_the_start(void **state) {
+    desk *d = *state;
+    char id[8];
+    for (int i = 0; i < 6; i++) {
+        snprintf(id, sizeof id, "s%d", i);
+        desk_session(d, id);
+        desk_prompt(d, id, "hang");
+    }
+    for (int i = 0; i < 12; i++) {
+        desk_stop(d);
+        desk_start(d);
+    }
+    tail *t = desk_tail(d, "s5", 0, "");
+    assert_true(tail_until(t, "model_call_started"));
+    tail_close(t);
+}
+
 /* ---- restarts ------------------------------------------------------------------------------------------------------------ */
 
 static void test_serve_work__what_a_terminal_left_is_the_terminals(void **state) {
@@ -496,6 +514,7 @@ int main(void) {
         T(of_two_clients_one_decides),
         T(an_approval_survives_a_restart),
         T(a_paused_run_stays_so_over_a_restart),
+        T(a_stop_right_after_the_start),
         T(what_a_terminal_left_is_the_terminals),
         T(a_run_that_goes_on_has_the_prompt_it_continues),
         T(a_session_that_is_open_elsewhere_names_its_owner),
