@@ -64,6 +64,11 @@ HOB_API int hob_runtime_search(hob_runtime *rt, const hob_search_opts *o, hob_pa
 HOB_API int hob_runtime_run_events(hob_runtime *rt, const char *run, uint64_t after, size_t limit,
                                    hob_page **out, hob_error *err);
 
+/* A run as hob_runtime_find_run has it; one that is over with `result`: the text of its answer, and what its run_finished
+ * says (usage, cost, turns). */
+HOB_API int hob_runtime_run_result(hob_runtime *rt, const char *run, const hob_tenant *of,
+                                   hob_page **out, hob_error *err);
+
 /* ---- from one store to another ------------------------------------------------------------------ */
 
 enum { HOB_EXPORT_VERSION = 1 };

@@ -41,8 +41,17 @@ static bool find_run(hob_web_request *r, hob_page **out) {
 }
 
 void hob_api_run(hob_web_request *r) {
+    hob_tenant of = hob_api_tenant(r);
     hob_page *row;
-    if (find_run(r, &row)) hob_api_answer_row(r, 200, row);
+    hob_error err;
+    if (!find_run(r, &row)) return;
+    hob_page_destroy(row);
+    int rc = hob_runtime_run_result(hob_api_runtime(r), hob_api_z(r, hob_web_param(r, "run")), &of,
+                                    &row, &err);
+    if (rc < 0)
+        hob_web_fail_hob(r, rc, &err);
+    else
+        hob_api_answer_row(r, 200, row);
 }
 
 /* ---- its events ------------------------------------------------------------------------------------------------------- */

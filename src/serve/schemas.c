@@ -78,11 +78,14 @@ static const hob_schema schemas[] = {
      "{\"type\":\"object\",\"required\":[\"events\",\"next\"],\"properties\":{\"events\":{"
      "\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Event\"}},\"next\":{\""
      "type\":[\"string\",\"null\"],\"description\":\"cursor of the next page\"}}}"},
-    {"Run", "{\"type\":\"object\",\"required\":[\"id\",\"session\",\"status\"],\"properties\":{\""
-            "id\":{\"type\":\"string\"},\"session\":{\"type\":\"string\"},\"status\":{\"type\":\""
-            "string\"},\"reason\":{\"type\":\"string\"},\"prompt\":{\"type\":\"string\"},\"starte"
-            "d\":{\"type\":\"string\"},\"finished\":{\"type\":\"string\"},\"owner\":{\"type\":\"s"
-            "tring\"}}}"},
+    {"Run",
+     "{\"type\":\"object\",\"required\":[\"id\",\"session\",\"status\"],\"properties\":{\""
+     "id\":{\"type\":\"string\"},\"session\":{\"type\":\"string\"},\"status\":{\"type\":\""
+     "string\"},\"reason\":{\"type\":\"string\"},\"prompt\":{\"type\":\"string\"},\"starte"
+     "d\":{\"type\":\"string\"},\"finished\":{\"type\":\"string\"},\"owner\":{\"type\":\"s"
+     "tring\"},\"first_seq\":{\"type\":\"integer\"},\"last_seq\":{\"type\":\"integer\"},\"res"
+     "ult\":{\"type\":\"object\",\"description\":\"of one run that is over: the data of its r"
+     "un_finished\"}}}"},
     {"Runs", "{\"type\":\"object\",\"required\":[\"runs\",\"next\"],\"properties\":{\"runs\":{\"ty"
              "pe\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Run\"}},\"next\":{\"type\""
              ":[\"string\",\"null\"],\"description\":\"cursor of the next page\"}}}"},

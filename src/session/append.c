@@ -246,6 +246,7 @@ size_t hob_session_fill_run(const hob_session *s, const hob_event *e, hob_arena 
         run->status = HOB_STR("running");
         run->started_ms = e->ts;
         run->finished_ms = 0;
+        run->first_seq = e->seq;
         d = hob_event_parse(e, a);
         run->continues = hob_arena_dup(a, hob_json_get_str(d, "continues"));
         return 1;
@@ -270,6 +271,7 @@ size_t hob_session_fill_run(const hob_session *s, const hob_event *e, hob_arena 
         run->status = hob_arena_dup(a, hob_json_get_str(d, "status"));
         run->reason = hob_arena_dup(a, hob_json_get_str(d, "reason"));
         run->finished_ms = e->ts;
+        run->last_seq = e->seq;
         return 1;
     }
     return 0;

@@ -96,6 +96,8 @@ void hob_page_add_run(hob_page *p, const hob_store_run *r) {
     hob_jsonw_kstr(&w, "user", r->user);
     write_time(&w, "started", r->started_ms);
     write_time(&w, "finished", r->finished_ms);
+    if (r->first_seq) hob_jsonw_kint(&w, "first_seq", (int64_t)r->first_seq);
+    if (r->last_seq) hob_jsonw_kint(&w, "last_seq", (int64_t)r->last_seq);
     hob_jsonw_object_end(&w);
     hob_page_add(p, hob_buf_str(&b));
     hob_buf_finish(&b);

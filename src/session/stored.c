@@ -50,7 +50,7 @@ int hob_runtime_fork_session(hob_runtime *rt, const hob_fork_opts *given, hob_pa
 
 /* ---- a run that nobody works on ---------------------------------------------------------------------------- */
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, LAST_EVENTS = 64 };
 
 static int settle(hob_runtime *rt, const char *id, const hob_tenant *of, hob_error *err) {
     hob_session *s;
@@ -91,16 +91,29 @@ static int settle_children(hob_runtime *rt, const char *id, int depth, hob_error
 /* What its row says of a run. */
 typedef struct run_row {
     char session[160], status[64];
+    uint64_t first, last; /* events; 0 = not known */
 } run_row;
+
+static uint64_t place(hob_str row, const char *key) {
+    char text[32];
+    int64_t seq = 0;
+    if (hob_json_field(row, key, text, sizeof text) > 0) hob_str_int(hob_str_z(text), &seq);
+    return (uint64_t)HOB_MAX(seq, 0);
+}
+
+static int read_run(hob_str row, run_row *out) {
+    out->first = place(row, "first_seq");
+    out->last = place(row, "last_seq");
+    int rc = hob_json_field(row, "session", out->session, sizeof out->session);
+    return rc < 0 ? rc : hob_json_field(row, "status", out->status, sizeof out->status);
+}
 
 static int find_run(hob_runtime *rt, const char *run, const hob_tenant *of, run_row *out,
                     hob_error *err) {
     hob_page *page;
     int rc = hob_runtime_find_run(rt, run, of, &page, err);
     if (rc < 0) return rc;
-    hob_str row = hob_page_row(page, 0);
-    rc = hob_json_field(row, "session", out->session, sizeof out->session);
-    if (rc >= 0) rc = hob_json_field(row, "status", out->status, sizeof out->status);
+    rc = read_run(hob_page_row(page, 0), out);
     hob_page_destroy(page);
     return rc;
 }
@@ -118,15 +131,25 @@ int hob_runtime_cancel_run(hob_runtime *rt, const char *run, const hob_tenant *o
 
 /* ---- the events of a run ------------------------------------------------------------------------------------ */
 
-/* Those of a page of its session, until `limit` are there; *seq is the last one looked at. */
-static int take_events(hob_page *to, const hob_page *from, hob_str run, size_t limit, uint64_t *seq,
-                       hob_error *err) {
-    for (size_t i = 0; i < hob_page_count(from) && hob_page_count(to) < limit; i++) {
+/* What is looked for, and how far it is. */
+typedef struct gathering {
+    hob_str run;
+    uint64_t first, seq; /* its first event, 0 = not known; the last one that was looked at */
+    size_t limit;
+    hob_page *found;
+    bool over; /* another run has begun */
+} gathering;
+
+static int gather(gathering *g, const hob_page *from, hob_error *err) {
+    for (size_t i = 0; i < hob_page_count(from); i++) {
         hob_event *e;
+        if (hob_page_count(g->found) == g->limit || g->over) return HOB_OK;
         int rc = hob_event_decode(hob_page_row(from, i), &e, err);
         if (rc < 0) return rc;
-        if (hob_str_eq(e->run_id, run)) hob_page_add(to, e->json);
-        *seq = e->seq;
+        bool its = hob_str_eq(e->run_id, g->run);
+        g->over = !its && g->first && e->type == HOB_EVENT_RUN_STARTED;
+        if (its) hob_page_add(g->found, e->json);
+        g->seq = e->seq;
         hob_event_unref(e);
     }
     return HOB_OK;
@@ -139,21 +162,97 @@ int hob_runtime_run_events(hob_runtime *rt, const char *run, uint64_t after, siz
     char next[24];
     int rc = find_run(rt, run, NULL, &r, err);
     if (rc < 0) return rc;
-    if (!limit) limit = 1000;
-    hob_page *found = hob_page_create();
-    while (rc >= 0 && more && hob_page_count(found) < limit) {
+    gathering g = {.run = hob_str_z(run), .first = r.first, .limit = limit ? limit : 1000};
+    g.seq = r.first ? HOB_MAX(after, r.first - 1) : after;
+    g.found = hob_page_create();
+    while (rc >= 0 && more && hob_page_count(g.found) < g.limit) {
         hob_page *page;
-        rc = hob_runtime_events(rt, r.session, after, 0, &page, err);
+        rc = hob_runtime_events(rt, r.session, g.seq, 0, &page, err);
         if (rc < 0) break;
-        rc = take_events(found, page, hob_str_z(run), limit, &after, err);
-        more = hob_page_next(page).n || hob_page_count(found) == limit;
+        rc = gather(&g, page, err);
+        more = !g.over && (hob_page_next(page).n || hob_page_count(g.found) == g.limit);
         hob_page_destroy(page);
     }
-    snprintf(next, sizeof next, "%llu", (unsigned long long)after);
-    if (more) hob_page_set_next(found, hob_str_z(next));
+    snprintf(next, sizeof next, "%llu", (unsigned long long)g.seq);
+    if (more) hob_page_set_next(g.found, hob_str_z(next));
     if (rc < 0)
-        hob_page_destroy(found);
+        hob_page_destroy(g.found);
     else
-        *out = found;
+        *out = g.found;
+    return rc;
+}
+
+/* ---- what became of it ---------------------------------------------------------------------------------------- */
+
+/* The last of these events that is somebody's last word is the answer. */
+static void add_answer(hob_buf *to, const hob_page *events) {
+    bool found = false;
+    for (size_t i = hob_page_count(events); i-- > 0 && !found;) {
+        hob_event *e;
+        if (hob_event_decode(hob_page_row(events, i), &e, NULL) < 0) return;
+        int n = hob_event_is_final(e) ? hob_event_text(e, NULL, 0) : -1;
+        found = n >= 0;
+        if (found) {
+            char *text = hob_alloc((size_t)n + 1);
+            hob_event_text(e, text, (size_t)n + 1);
+            hob_buf_addz(to, "\"text\":");
+            hob_json_quote(to, hob_str_n(text, (size_t)n));
+            hob_buf_addc(to, ',');
+            hob_free(text);
+        }
+        hob_event_unref(e);
+    }
+}
+
+/* Both are objects, and never empty ones. */
+static void add_result(hob_page *to, hob_str row, const hob_page *events, hob_str said) {
+    hob_buf b;
+    hob_buf_init(&b, HOB_EVENT_MAX * 3u);
+    hob_buf_add(&b, hob_str_first(row, row.n - 1));
+    hob_buf_addz(&b, ",\"result\":{");
+    add_answer(&b, events);
+    hob_buf_add(&b, hob_str_skip(said, 1));
+    hob_buf_addc(&b, '}');
+    hob_page_add(to, hob_buf_str(&b));
+    hob_buf_finish(&b);
+}
+
+/* Its row as it is, or with what its last events say. */
+static int show_run(hob_runtime *rt, hob_str row, hob_page *to, hob_error *err) {
+    run_row r;
+    hob_page *page;
+    hob_event *end;
+    int rc = read_run(row, &r);
+    if (rc < 0) return hob_fail(err, HOB_ESTORE, 0, "the row of a run cannot be read");
+    if (!r.last) {
+        hob_page_add(to, row);
+        return HOB_OK;
+    }
+    uint64_t from = r.last - HOB_MIN(r.last - r.first + 1, LAST_EVENTS);
+    rc = hob_runtime_events(rt, r.session, from, (size_t)(r.last - from), &page, err);
+    if (rc < 0) return rc;
+    size_t n = hob_page_count(page);
+    rc = n ? hob_event_decode(hob_page_row(page, n - 1), &end, err)
+           : hob_fail(err, HOB_ESTORE, 0, "the end of the run is not stored");
+    if (rc >= 0) {
+        add_result(to, row, page, hob_event_data(end));
+        hob_event_unref(end);
+    }
+    hob_page_destroy(page);
+    return rc;
+}
+
+int hob_runtime_run_result(hob_runtime *rt, const char *run, const hob_tenant *of, hob_page **out,
+                           hob_error *err) {
+    hob_page *row;
+    int rc = hob_runtime_find_run(rt, run, of, &row, err);
+    if (rc < 0) return rc;
+    hob_page *page = hob_page_create();
+    rc = show_run(rt, hob_page_row(row, 0), page, err);
+    hob_page_destroy(row);
+    if (rc < 0)
+        hob_page_destroy(page);
+    else
+        *out = page;
     return rc;
 }

@@ -194,6 +194,8 @@ static void put_run(hob_ram *m, hob_ram_log *g, const hob_store_run *run) {
     set_str(&known->run.prompt, run->prompt);
     set_number(&known->run.started_ms, run->started_ms);
     set_number(&known->run.finished_ms, run->finished_ms);
+    if (run->first_seq) known->run.first_seq = run->first_seq;
+    if (run->last_seq) known->run.last_seq = run->last_seq;
 }
 
 static int commit(hob_ram *m, hob_store_req *r) {

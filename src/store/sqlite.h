@@ -59,7 +59,7 @@ int hob_sqlite_damaged(const hob_sqlite_conn *c, const char *what, hob_error *er
 
 /* ---- sqlite_schema.c ---------------------------------------------------------------------- */
 
-enum { HOB_SQLITE_VERSION = 8, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
+enum { HOB_SQLITE_VERSION = 9, HOB_SQLITE_APPLICATION = 0x686f6273 /* "hobs" */ };
 
 int hob_sqlite_migrate(hob_sqlite_conn *c, hob_error *err); /* HOB_EVERSION: the file is newer */
 int hob_sqlite_verify(hob_sqlite_conn *c, hob_error *err);  /* cheap: what an open can afford */

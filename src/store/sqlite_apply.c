@@ -211,6 +211,8 @@ static int put_run(hob_sqlite *s, int64_t session, const hob_store_run *run) {
     hob_sqlite_bind_number(st, 6, run->started_ms);
     hob_sqlite_bind_number(st, 7, run->finished_ms);
     hob_sqlite_bind_text(st, 8, run->continues);
+    sqlite3_bind_int64(st, 9, (int64_t)run->first_seq);
+    sqlite3_bind_int64(st, 10, (int64_t)run->last_seq);
     return hob_sqlite_run(st);
 }
 

@@ -55,6 +55,8 @@ static void run_row(hob_sqlite *s, sqlite3_stmt *st, hob_arena *mem, hob_store_r
         .finished_ms = sqlite3_column_int64(st, 7),
         .app = hob_sqlite_bytes(st, 10, mem),
         .user = hob_sqlite_bytes(st, 11, mem),
+        .first_seq = (uint64_t)sqlite3_column_int64(st, 12),
+        .last_seq = (uint64_t)sqlite3_column_int64(st, 13),
     };
     if (!out->finished_ms) out->owner = holder_of(s, st, 8, mem);
 }

@@ -126,9 +126,14 @@ static const char version_8[] =
     " terms, content='search_doc', content_rowid='num', tokenize='ascii', detail='none',"
     " columnsize=0);";
 
+/* Where the events of a run stand, so that they are found however long the session is. */
+static const char version_9[] = "ALTER TABLE run ADD COLUMN first_seq INTEGER NOT NULL DEFAULT 0;"
+                                "ALTER TABLE run ADD COLUMN last_seq INTEGER NOT NULL DEFAULT 0;";
+
 /* steps[n] leads from version n to n + 1 */
-static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3, version_4,
-                                                      version_5, version_6, version_7, version_8};
+static const char *const steps[HOB_SQLITE_VERSION] = {version_1, version_2, version_3,
+                                                      version_4, version_5, version_6,
+                                                      version_7, version_8, version_9};
 
 static int ask(hob_sqlite_conn *c, const char *sql, int64_t *out) {
     sqlite3_stmt *st;

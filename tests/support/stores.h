@@ -61,7 +61,10 @@ int rig_runs(rig *r, hob_store *s, const hob_store_query *q);
 int rig_remove(rig *r, hob_store *s, const char *session);
 int rig_search(rig *r, hob_store *s, const hob_store_search *q);
 /* What the formats after 4 added to a file, taken back: for tests that need an older one. */
+#define RIG_DROP_PLACES                                                                            \
+    "ALTER TABLE run DROP COLUMN first_seq; ALTER TABLE run DROP COLUMN last_seq;"
 #define RIG_DROP_SEARCH                                                                            \
+    RIG_DROP_PLACES                                                                                \
     "DROP TABLE search_terms; DROP TABLE search_doc; DROP TABLE search_head;"                      \
     "DROP TABLE search_tenant;"
 #define RIG_DROP_TENANTS                                                                           \

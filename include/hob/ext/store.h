@@ -38,6 +38,8 @@ typedef struct hob_store_run {
     hob_str id, session, status;     /* status: running | parked | or that of run_finished */
     hob_str reason, prompt;          /* prompt: its first 200 bytes, whole characters */
     int64_t started_ms, finished_ms; /* finished 0 = not yet; in a commit negative = leave */
+    uint64_t first_seq,
+        last_seq; /* run_started and run_finished; 0 = not known, in a commit leave */
     /* answers only: */
     hob_str owner;     /* who holds the session of a run without an end; "" = nobody */
     hob_str app, user; /* of its session */

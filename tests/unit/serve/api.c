@@ -262,6 +262,10 @@ static void test_serve_api__a_prompt_says_its_run(void **state) {
     desk_settle(d, "one");
     assert_status(d, desk_get(d, "/api/sessions/one/runs/%s", run), 200);
     assert_field(d, "status", "completed");
+    assert_field(d, "first_seq", seq);
+    assert_field(d, "result.status", "completed");
+    assert_field(d, "result.text", "hello there");
+    assert_field(d, "result.turns", "1");
     assert_status(d, desk_get(d, "/api/sessions/one/runs/%s/events", run), 200);
     assert_field(d, "events.0.type", "run_started");
     assert_field(d, "events.0.seq", seq);

@@ -173,12 +173,14 @@ static void test_store_lists__a_run_is_put_again_by_id(void **state) {
     put_run("a", &(hob_store_run){.id = HOB_STR("r1"),
                                   .status = HOB_STR("running"),
                                   .prompt = HOB_STR("hello"),
-                                  .started_ms = 10});
+                                  .started_ms = 10,
+                                  .first_seq = 3});
     put_run("a", &(hob_store_run){.id = HOB_STR("r1"),
                                   .status = HOB_STR("failed"),
                                   .reason = HOB_STR("why"),
                                   .started_ms = -1,
-                                  .finished_ms = 20});
+                                  .finished_ms = 20,
+                                  .last_seq = 9});
     assert_int_equal(rig_runs(&r, s, &(hob_store_query){0}), 0);
     assert_int_equal(r.last.n, 1);
     assert_str(r.last.runs->id, "r1");
@@ -188,6 +190,8 @@ static void test_store_lists__a_run_is_put_again_by_id(void **state) {
     assert_str(r.last.runs->prompt, "hello");
     assert_int_equal(r.last.runs->started_ms, 10);
     assert_int_equal(r.last.runs->finished_ms, 20);
+    assert_int_equal(r.last.runs->first_seq, 3);
+    assert_int_equal(r.last.runs->last_seq, 9);
     hob_store_run same = {.id = HOB_STR("r1"), .status = HOB_STR("running")};
     hob_store_append other = {.session = HOB_STR("b"), .epoch = 1, .runs = &same, .nruns = 1};
     assert_int_equal(rig_commit(&r, s, &other, 1), HOB_EEXIST); /* a run of another session */
