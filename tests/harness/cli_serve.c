@@ -148,22 +148,27 @@ static void test_cli_serve__continue_leaves_other_tenants_alone(void **state) {
     assert_true(hob_test_out_has(c, "again"));
 }
 
+static const char by_environment[] = "Authorization: Bearer from-the-environment\r\n"
+                                     "Content-Type: application/json\r\n";
+
+static void say_hi(const webd *d) {
+    webd_answer a;
+    webd_call(d, "POST /api/sessions", by_environment, "{\"id\":\"one\"}", &a);
+    webd_answer_finish(&a);
+    webd_call(d, "POST /api/sessions/one/prompt", by_environment, "{\"text\":\"hi\"}", &a);
+    assert_int_equal(a.status, 202);
+    webd_answer_finish(&a);
+}
+
 /* Killed in the middle; the next one says that it goes on with it. */
 static void test_cli_serve__says_what_goes_on(void **state) {
     hob_test_cli *c = *state;
-    static const char token[] = "Authorization: Bearer from-the-environment\r\n"
-                                "Content-Type: application/json\r\n";
-    webd_answer a;
     hob_test_env(c, "HOB_SERVER_TOKEN=from-the-environment");
     hob_test_env(c, "HOB_MODEL=scripted:hang.json");
     hob_test_quoted_file(c, "hang.json", "{'otherwise':[{'text':'so far'},{'wait':true}]}");
     HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
     webd d = ready(c);
-    webd_call(&d, "POST /api/sessions", token, "{\"id\":\"one\"}", &a);
-    webd_answer_finish(&a);
-    webd_call(&d, "POST /api/sessions/one/prompt", token, "{\"text\":\"hi\"}", &a);
-    assert_int_equal(a.status, 202);
-    webd_answer_finish(&a);
+    say_hi(&d);
     kill(c->pid, SIGKILL);
     hob_test_end(c);
     HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
@@ -173,9 +178,9 @@ static void test_cli_serve__says_what_goes_on(void **state) {
     assert_int_equal(hob_test_end(c), 0);
 }
 
-static bool has_settled(const webd *d, const char *token) {
+static bool has_settled(const webd *d) {
     webd_answer a;
-    webd_call(d, "GET /api/sessions/one/runs", token, NULL, &a);
+    webd_call(d, "GET /api/sessions/one/runs", by_environment, NULL, &a);
     bool yes = hob_str_find(a.body, HOB_STR("\"completed\"")) > 0;
     webd_answer_finish(&a);
     return yes;
@@ -184,20 +189,14 @@ static bool has_settled(const webd *d, const char *token) {
 /* A collector that is not there: whoever runs the server learns of it without asking. */
 static void test_cli_serve__what_the_library_warns_of_is_said(void **state) {
     hob_test_cli *c = *state;
-    static const char token[] = "Authorization: Bearer from-the-environment\r\n"
-                                "Content-Type: application/json\r\n";
-    webd_answer a;
     hob_test_env(c, "HOB_SERVER_TOKEN=from-the-environment");
     hob_test_env(c, "HOB_MODEL=scripted:echo.json");
     hob_test_env(c, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9");
     hob_test_quoted_file(c, "echo.json", "{'otherwise':[{'text':'{{user}}'}]}");
     HOB_START(c, "serve", "--listen", "127.0.0.1:0", "--json");
     webd d = ready(c);
-    webd_call(&d, "POST /api/sessions", token, "{\"id\":\"one\"}", &a);
-    webd_answer_finish(&a);
-    webd_call(&d, "POST /api/sessions/one/prompt", token, "{\"text\":\"hi\"}", &a);
-    webd_answer_finish(&a);
-    webd_wait(has_settled(&d, token));
+    say_hi(&d);
+    webd_wait(has_settled(&d));
     kill(c->pid, SIGTERM);
     assert_int_equal(hob_test_end(c), 0);
     assert_err_has(c, "not taken by http://127.0.0.1:9/v1/traces");

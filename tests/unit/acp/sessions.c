@@ -28,15 +28,6 @@ static void say(hob_test_editor *e, const char *session, const char *text) {
     hob_test_editor_call(e, "session/prompt", params);
 }
 
-static void begin(hob_test_editor *e, const char *text) {
-    char line[300];
-    snprintf(line, sizeof line,
-             "{'jsonrpc':'2.0','id':77,'method':'session/prompt','params':"
-             "{'sessionId':'@S','prompt':[{'type':'text','text':'%s'}]}}",
-             text);
-    hob_test_editor_send(e, line);
-}
-
 #define WHERE "{'sessionId':'@S','cwd':'@D','mcpServers':[]}"
 
 /* ---- several --------------------------------------------------------------------------------- */
@@ -44,7 +35,7 @@ static void begin(hob_test_editor *e, const char *text) {
 static void test_acp_sessions__one_answers_while_another_waits(void **state) {
     hob_test_editor *e = hob_test_editor_ready(state);
     hob_test_editor_session(e);
-    begin(e, "wait");
+    hob_test_editor_begin(e, "wait");
     hob_test_editor_until(e, "'text':'hm'");
     say(e, "@T", "you");
     const char *seen = hob_test_editor_seen(e);
@@ -56,7 +47,7 @@ static void test_acp_sessions__one_answers_while_another_waits(void **state) {
 
 static void test_acp_sessions__close_ends_the_turn_then_answers(void **state) {
     hob_test_editor *e = hob_test_editor_ready(state);
-    begin(e, "wait");
+    hob_test_editor_begin(e, "wait");
     hob_test_editor_until(e, "'text':'hm'");
     hob_test_editor_call(e, "session/close", "{'sessionId':'@S'}");
     const char *seen = hob_test_editor_seen(e);
@@ -150,7 +141,7 @@ static void test_acp_sessions__those_of_another_user_are_not_there(void **state)
 static void test_acp_sessions__a_question_is_asked_again_after_the_editor_was_gone(void **state) {
     hob_test_editor *e = hob_test_editor_ready(state);
     e->option = NULL;
-    begin(e, "write");
+    hob_test_editor_begin(e, "write");
     hob_test_editor_until(e, "session/request_permission");
     hob_test_editor_stop(e);
     e->option = "allow";
@@ -164,7 +155,7 @@ static void test_acp_sessions__a_question_is_asked_again_after_the_editor_was_go
 
 static void test_acp_sessions__a_run_that_was_cut_off_is_settled_by_the_next_prompt(void **state) {
     hob_test_editor *e = hob_test_editor_ready(state);
-    begin(e, "wait");
+    hob_test_editor_begin(e, "wait");
     hob_test_editor_until(e, "'text':'hm'");
     hob_test_editor_stop(e);
     e->offers = "{'session':{'notices':{}}}";
