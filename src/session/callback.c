@@ -228,8 +228,9 @@ void hob_callback_stop(hob_callback *c, bool hard) {
 void hob_callback_drop(hob_callback *c) {
     if (!c) return;
     if (c->reply) {
+        hob_reply_mute(c->reply);
+        tell_to_stop(c, true); /* with what the reply keeps */
         hob_reply_drop(c->reply);
-        tell_to_stop(c, true);
     }
     hob_timer_stop(&c->timeout);
     hob_timer_stop(&c->grace);

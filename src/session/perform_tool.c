@@ -42,8 +42,6 @@ typedef struct claim {
 
 /* ---- outcomes ---------------------------------------------------------------------------------------------- */
 
-static void tell_to_stop(const tool_flight *t, bool hard);
-
 /* A receipt promises that the result can come later: where nothing is kept, that is as long as the session is open. */
 static void warn_of_receipt(hob_session *s, const char *call, hob_str tool) {
     hob_draft d;
@@ -123,16 +121,31 @@ static void on_claimed(int code, const hob_error *err, const int64_t *versions, 
     give_now(t->f, &t->result);
 }
 
+static void tell_to_stop(const tool_flight *t, bool hard) {
+    hob_runtime *rt = t->f->s->rt;
+    if (!t->tool.cancel) return;
+    rt->depth++;
+    t->tool.cancel(t->call, hard, t->tool.user);
+    rt->depth--;
+}
+
+/* Nobody will take the answer any more. The call stands in what the reply keeps, and may be answered right now. */
+static void drop_reply(tool_flight *t) {
+    hob_reply *reply = t->reply;
+    if (!reply) return;
+    t->reply = NULL;
+    hob_reply_mute(reply);
+    tell_to_stop(t, true);
+    hob_reply_drop(reply);
+}
+
 /* Whoever still works on the call is told that it is over. */
 static void let_go_of_workers(tool_flight *t) {
     hob_timer_stop(&t->timeout);
     hob_timer_stop(&t->grace);
     hob_callback_drop(t->callback);
     t->callback = NULL;
-    if (!t->reply) return;
-    hob_reply_drop(t->reply);
-    t->reply = NULL;
-    tell_to_stop(t, true);
+    drop_reply(t);
 }
 
 static void give(hob_flight *f, const hob_tool_result *r) {
@@ -338,14 +351,6 @@ static int start(hob_flight *f, const hob_effect *e) {
     return HOB_OK;
 }
 
-static void tell_to_stop(const tool_flight *t, bool hard) {
-    hob_runtime *rt = t->f->s->rt;
-    if (!t->tool.cancel) return;
-    rt->depth++;
-    t->tool.cancel(t->call, hard, t->tool.user);
-    rt->depth--;
-}
-
 /* Nothing was done: the tool has not been called. */
 static void stop_before(tool_flight *t) {
     hob_error cancelled = {.code = HOB_ECANCELLED};
@@ -371,10 +376,7 @@ static void stop(hob_flight *f, bool hard) {
 static void destroy(hob_flight *f) {
     tool_flight *t = f->impl;
     if (!t) return;
-    if (t->reply) { /* nobody will take the answer any more */
-        hob_reply_drop(t->reply);
-        tell_to_stop(t, true);
-    }
+    drop_reply(t);
     if (t->claim) t->claim->t = NULL;
     hob_callback_drop(t->callback);
     hob_timer_stop(&t->timeout);

@@ -156,12 +156,16 @@ hob_actions *hob_reply_actions(hob_reply *r) {
     return &r->actions;
 }
 
-void hob_reply_drop(hob_reply *r) {
-    if (!r) return;
+void hob_reply_mute(hob_reply *r) {
     hob_timer_stop(&r->timer);
     pthread_mutex_lock(&r->lock);
     r->dropped = true;
     pthread_mutex_unlock(&r->lock);
+}
+
+void hob_reply_drop(hob_reply *r) {
+    if (!r) return;
+    hob_reply_mute(r);
     unref(r);
 }
 

@@ -100,6 +100,8 @@ typedef struct hob_reply_handler {
 hob_reply *hob_reply_create(hob_loop *l, const hob_reply_handler *h, void *user);
 /* The receiver no longer wants the answer; the tool may still answer safely later. [loop] */
 void hob_reply_drop(hob_reply *r);
+/* The first half of it: nothing is handed over any more, and what is kept with it stays until it is dropped. */
+void hob_reply_mute(hob_reply *r);
 /* The reply destroys the arena when tool and receiver are both done with it: a tool may read its call until it
  * answers, whatever became of the receiver. */
 void hob_reply_keep(hob_reply *r, hob_arena *a);
