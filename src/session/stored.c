@@ -228,7 +228,8 @@ static int show_run(hob_runtime *rt, hob_str row, hob_page *to, hob_error *err) 
         hob_page_add(to, row);
         return HOB_OK;
     }
-    uint64_t from = r.last - HOB_MIN(r.last - r.first + 1, LAST_EVENTS);
+    uint64_t n_its = r.first ? r.last - r.first + 1 : 1; /* begun when that was not noted yet */
+    uint64_t from = r.last - HOB_MIN(n_its, LAST_EVENTS);
     rc = hob_runtime_events(rt, r.session, from, (size_t)(r.last - from), &page, err);
     if (rc < 0) return rc;
     size_t n = hob_page_count(page);
